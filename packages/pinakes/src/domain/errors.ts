@@ -1,0 +1,71 @@
+/**
+ * The one error class of Pinakes. Few codes, each with an HTTP status; the detail says what to do.
+ */
+const statusOf = {
+  INVALID: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  PRECONDITION_FAILED: 412,
+  LIMIT_EXCEEDED: 413,
+  NOT_SUPPORTED: 501,
+  UNAVAILABLE: 503,
+  CORRUPT: 500,
+  INTERNAL: 500,
+} as const;
+
+export type ErrorCode = keyof typeof statusOf;
+
+export interface ErrorContext {
+  /** The etag the item has now, where a condition on it failed. */
+  readonly currentEtag?: string;
+  /** The operation of a batch that failed, and what became of every operation (424: not tried because of it). */
+  readonly batch?: { readonly index: number; readonly statuses: readonly number[] };
+}
+
+export interface PinakesErrorOptions extends ErrorContext {
+  readonly cause?: unknown;
+  readonly retryable?: boolean;
+}
+
+const marker = Symbol.for("pinakes.error");
+
+/**
+ * @example
+ * try { await store.write(scope, "notes", ["n1"], { op: "create", document }) }
+ * catch (error) { if (PinakesError.isInstance(error) && error.code === "CONFLICT") … }
+ */
+export class PinakesError extends Error {
+  override readonly name = "PinakesError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly context: ErrorContext;
+
+  constructor(code: ErrorCode, detail: string, options: PinakesErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.status = statusOf[code];
+    this.retryable = options.retryable ?? code === "UNAVAILABLE";
+    this.context = {
+      ...(options.currentEtag === undefined ? {} : { currentEtag: options.currentEtag }),
+      ...(options.batch === undefined ? {} : { batch: options.batch }),
+    };
+    Object.defineProperty(this, marker, { value: true });
+  }
+
+  /** What happened and what to do about it, in one sentence or two. */
+  get detail(): string {
+    return this.message;
+  }
+
+  /** Works across copies of the package, where `instanceof` does not. */
+  static isInstance(value: unknown): value is PinakesError {
+    return typeof value === "object" && value !== null && marker in value;
+  }
+}
+
+export function invalid(detail: string, options?: PinakesErrorOptions): PinakesError {
+  return new PinakesError("INVALID", detail, options);
+}

@@ -1,0 +1,70 @@
+/**
+ * The tenant scope: the first argument of every port method, a value that cannot be forgotten or forged.
+ *
+ * Only the identity layer makes one (tenantScope), and only `open.ts` makes a system scope, for background work; both are
+ * registered here, so a look-alike object is refused at run time as well as by the types.
+ */
+import { PinakesError, invalid } from "./errors.ts";
+import { limits } from "./limits.ts";
+
+declare const brand: unique symbol;
+
+export interface Scope {
+  readonly [brand]: "scope";
+  readonly tenant: string;
+  /** Why background work acts for this tenant; absent for a caller's own scope. */
+  readonly systemReason?: string;
+}
+
+export interface SystemScope {
+  readonly [brand]: "system";
+  readonly systemReason: string;
+  /** Background work inside one tenant. */
+  forTenant(tenant: string): Scope;
+}
+
+const scopes = new WeakSet<object>();
+const systemScopes = new WeakSet<object>();
+const tenantPattern = new RegExp(`^[A-Za-z0-9._-]{1,${limits.tenantCharsMax}}$`);
+
+export function tenantScope(tenant: string): Scope {
+  return makeScope({ tenant: checkTenant(tenant) });
+}
+
+export function systemScope(reason: string, log: (line: string) => void): SystemScope {
+  if (typeof reason !== "string" || reason.trim() === "") throw invalid("A system scope needs a reason; it is logged.");
+  log(`system scope: ${reason}`);
+  const scope = Object.freeze({
+    systemReason: reason,
+    forTenant: (tenant: string) => makeScope({ tenant: checkTenant(tenant), systemReason: reason }),
+  }) as unknown as SystemScope;
+  systemScopes.add(scope);
+  return scope;
+}
+
+export function requireScope(scope: Scope): string {
+  if (typeof scope === "object" && scope !== null && scopes.has(scope)) return scope.tenant;
+  throw new PinakesError("UNAUTHENTICATED", "This call needs a tenant scope as its first argument; none (or not a real one) was given.");
+}
+
+export function requireSystemScope(scope: SystemScope): void {
+  if (typeof scope === "object" && scope !== null && systemScopes.has(scope)) return;
+  throw new PinakesError("FORBIDDEN", "This call is background work of the system; a tenant's scope does not reach it.");
+}
+
+/** For ports that serve both: the tenant, or undefined for a system scope. Anything that is neither throws. */
+export function requireAnyScope(scope: Scope | SystemScope): string | undefined {
+  if (typeof scope === "object" && scope !== null && systemScopes.has(scope)) return undefined;
+  return requireScope(scope as Scope);
+}
+
+function makeScope(fields: { tenant: string; systemReason?: string }): Scope {
+  const scope = Object.freeze({ ...fields }) as unknown as Scope;
+  scopes.add(scope);
+  return scope;
+}
+
+function checkTenant(tenant: string): string {
+  if (typeof tenant === "string" && tenantPattern.test(tenant)) return tenant;
+  throw invalid(`A tenant id is 1–${limits.tenantCharsMax} letters, digits, ".", "_" or "-"; got ${JSON.stringify(tenant)}.`);
+}
