@@ -1,0 +1,7 @@
+/** Where time comes from. Tests move it by hand; nothing else in the product reads the machine's clock for decisions. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+export const systemClock: Clock = Object.freeze({ now: () => Date.now() });
