@@ -1,0 +1,140 @@
+/**
+ * ItemEngine: the small part of an item store that differs from engine to engine. `items/create-item-store.ts` makes an ItemStore
+ * of it: scope, validation, planning, time to live, cursors and tokens are there, once, for every engine.
+ *
+ * What an engine promises:
+ * - `commit` runs `planBatch` on the current rows of one partition and applies the plan, serialised against every other commit on
+ *   that partition (a lock, a single writer, or optimistic conditions with retry), durable before it resolves;
+ * - `read` and a scan of a partition see every commit that resolved before they began;
+ * - rows of another tenant cannot be reached: `pk` and every index key begin with the tenant;
+ * - the feed lists every commit exactly once, in commit order within a partition.
+ */
+import { PinakesError, type ErrorCode } from "../domain/errors.ts";
+import type { CompiledContainer, NormalDefinition } from "./compiled-container.ts";
+import type { CommitRequest } from "./plan-batch.ts";
+import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../ports/item-store.ts";
+
+export interface ItemEngine {
+  readonly capabilities: ItemStoreCapabilities;
+  /** Kept by the engine, so that cursors and tokens hold across processes and restarts. */
+  signingKey(): Promise<Uint8Array>;
+  openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void>;
+  /** The container as the engine knows it now (another process may have added an index); undefined when it was never opened. */
+  container(name: string): CompiledContainer | undefined;
+  indexes(container: CompiledContainer): Promise<readonly IndexStatus[]>;
+
+  read(container: CompiledContainer, key: StoredKey): StoredItem | undefined | Promise<StoredItem | undefined>;
+  readRaw(container: CompiledContainer, key: StoredKey): StoredRawItem | undefined | Promise<StoredRawItem | undefined>;
+  readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]>;
+  commit(container: CompiledContainer, request: CommitRequest): Promise<CommitOutcome>;
+  /** Visible rows in key order, at most `limit`, ending early once `bytesMax` is passed. An index that is still building is refused. */
+  scan(container: CompiledContainer, request: ScanRequest): Promise<ScanResult>;
+  count(container: CompiledContainer, range: ScanRange, now: number): Promise<number>;
+  changes(container: CompiledContainer, request: FeedRequest): Promise<FeedPage>;
+  /** Rows whose ttl ran out, of any tenant; oldest first as far as the engine can tell. */
+  expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]>;
+  /** Forgets up to `limit` feed entries made before `before`. A feed position older than what is kept is refused, never skipped over. */
+  trimFeed(container: CompiledContainer, before: number, limit: number): Promise<number>;
+  /** Where index reads are eventual: resolves once the index shows these writes, rejects with UNAVAILABLE when the time is over. */
+  awaitIndex?(container: CompiledContainer, index: string, keys: readonly StoredKey[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What `scan` and `count` throw for an index that is not complete yet: a partial answer would be a wrong one. */
+export function indexBuilding(container: string, index: string, progress: number): PinakesError {
+  return new PinakesError(
+    "UNAVAILABLE",
+    `Index "${index}" of container "${container}" is being built (${Math.floor(progress * 100)} %). Try again shortly; the other indexes answer meanwhile.`,
+  );
+}
+
+/** What `changes` throws when entries after the given position were trimmed: going on would skip them. */
+export function feedTrimmed(container: string): PinakesError {
+  return new PinakesError(
+    "PRECONDITION_FAILED",
+    `The feed cursor of container "${container}" is older than the changes kept. Read the container in full, then follow the feed from "now".`,
+  );
+}
+
+export interface StoredKey {
+  /** JSON text of [tenant, ...partition values]. */
+  readonly pk: string;
+  readonly idKey: string;
+}
+
+export interface StoredItem extends StoredKey {
+  readonly etag: string;
+  readonly modifiedAt: number;
+  readonly ttl: number | null;
+  readonly json: string;
+}
+
+export interface StoredRawItem {
+  readonly etag: string;
+  readonly modifiedAt: number;
+  readonly ttl: number | null;
+  readonly bytes: Uint8Array;
+}
+
+export type CommitOutcome = { readonly ok: true; readonly results: readonly CommittedOperation[] } | { readonly ok: false; readonly failure: OperationFailure };
+
+export interface CommittedOperation {
+  readonly id: string;
+  readonly etag?: string;
+  /** The document after a patch. */
+  readonly json?: string;
+}
+
+export interface OperationFailure {
+  readonly index: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly currentEtag?: string;
+}
+
+/** Half open: lower ≤ key < upper. */
+export type ScanRange =
+  | { readonly kind: "partition"; readonly pk: string; readonly lower: string; readonly upper: string | undefined }
+  | { readonly kind: "index"; readonly index: string; readonly partition: Uint8Array; readonly lower: Uint8Array; readonly upper: Uint8Array };
+
+export interface ScanRequest {
+  readonly range: ScanRange;
+  readonly reverse: boolean;
+  readonly limit: number;
+  readonly bytesMax: number;
+  readonly now: number;
+}
+
+export interface ScanResult {
+  readonly rows: readonly ScanRow[];
+  /** True when the range holds no more rows after these. */
+  readonly done: boolean;
+}
+
+export interface ScanRow extends StoredItem {
+  /** The row's sort key in the scanned index (hex): where a cursor resumes. Absent in a partition scan, which resumes at the id. */
+  readonly sortKey?: string;
+}
+
+export interface FeedRequest {
+  readonly tenant: string;
+  /** As an earlier page gave it; undefined: from the oldest; "now": only what comes after this call. */
+  readonly position: string | undefined;
+  readonly limit: number;
+}
+
+export interface FeedPage {
+  readonly changes: readonly FeedChange[];
+  readonly position: string;
+  readonly more: boolean;
+}
+
+export interface FeedChange {
+  readonly kind: "put" | "delete";
+  readonly pk: string;
+  readonly idKey: string;
+  readonly id: string;
+  readonly etag: string;
+  readonly at: number;
+  readonly expired: boolean;
+}

@@ -1,0 +1,120 @@
+/** Checks a caller's operations and makes them ready for an engine, before anything is sent to it. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import { compileFilter } from "../domain/filter.ts";
+import { isJsonObject, utf8Bytes } from "../domain/json.ts";
+import { limits } from "../domain/limits.ts";
+import { checkPatch } from "../domain/patch.ts";
+import type { Operation } from "../ports/item-store.ts";
+import type { CompiledContainer } from "./compiled-container.ts";
+import { checkId, idKeyOf } from "./id-key.ts";
+import type { PreparedOperation } from "./plan-batch.ts";
+import { prepareDocument } from "./prepare.ts";
+
+export class Operations {
+  readonly #operationsMax: number;
+  // Etags never repeat: 60 random bits per process, then a counter.
+  readonly #process = BigInt(`0x${randomBytes(8).toString("hex")}`)
+    .toString(36)
+    .slice(0, 12);
+  #count = 0;
+
+  constructor(operationsMax: number) {
+    this.#operationsMax = Math.min(operationsMax, limits.batchOperationsMax);
+  }
+
+  nextEtag(): string {
+    this.#count += 1;
+    return `${this.#process}-${this.#count.toString(36)}`;
+  }
+
+  prepare(container: CompiledContainer, tenant: string, pk: string, operations: readonly Operation[]): PreparedOperation[] {
+    if (!Array.isArray(operations) || operations.length === 0) throw invalid("A batch needs at least one operation.");
+    if (operations.length > this.#operationsMax) {
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `The batch has ${operations.length} operations; at most ${this.#operationsMax} are allowed here. Split it where it need not be atomic.`,
+      );
+    }
+    const etags = new Map<string, string>();
+    const prepared = operations.map((operation: Operation, i) => {
+      try {
+        return this.#prepareOne(container, tenant, pk, operation, etags);
+      } catch (error) {
+        throw operations.length === 1 ? error : naming(error, i, operations.length);
+      }
+    });
+    if (prepared.length > 1) requireBatchBytes(prepared);
+    return prepared;
+  }
+
+  #prepareOne(container: CompiledContainer, tenant: string, pk: string, operation: Operation, etags: Map<string, string>): PreparedOperation {
+    const given: unknown = operation;
+    if (!isJsonObject(given)) throw invalid("An operation must be an object with `op`.");
+    const conditions = checkConditions(operation);
+    switch (operation.op) {
+      case "create":
+      case "replace":
+      case "upsert": {
+        if (!isJsonObject(operation.document)) throw invalid(`${operation.op}: the document must be a JSON object, got ${describe(operation.document)}.`);
+        const { id, ...rest } = operation.document;
+        const document = operation.op === "create" && id === undefined ? { id: randomUUID(), ...rest } : operation.document;
+        const prepared = prepareDocument(container, tenant, pk, document);
+        return { op: operation.op, id: prepared.id, idKey: prepared.idKey, etag: this.#etagFor(prepared.idKey, etags), prepared, ...conditions };
+      }
+      case "patch":
+        checkPatch(operation.patch);
+        return { op: "patch", ...this.#target(operation.id, etags), patch: operation.patch, ...conditions };
+      case "delete":
+        return { op: "delete", ...this.#target(operation.id, etags), ...conditions };
+      case "check":
+        return { op: "check", ...this.#target(operation.id, etags), exists: operation.exists ?? true, ...conditions };
+      default:
+        throw invalid(`op: must be create, replace, upsert, patch, delete or check, got ${JSON.stringify((operation as { op: unknown }).op)}.`);
+    }
+  }
+
+  #target(id: string, etags: Map<string, string>): { id: string; idKey: string; etag: string } {
+    const idKey = idKeyOf(checkId(id));
+    return { id, idKey, etag: this.#etagFor(idKey, etags) };
+  }
+
+  /** Operations on one item are folded into one write, which has one etag. */
+  #etagFor(idKey: string, etags: Map<string, string>): string {
+    let etag = etags.get(idKey);
+    if (etag === undefined) etags.set(idKey, (etag = this.nextEtag()));
+    return etag;
+  }
+}
+
+function checkConditions(operation: Operation): { ifMatch?: string; where?: NonNullable<Extract<Operation, { op: "delete" }>["where"]> } {
+  const { ifMatch, where } = operation as { ifMatch?: unknown; where?: unknown };
+  if (ifMatch !== undefined && (typeof ifMatch !== "string" || ifMatch === "")) throw invalid("ifMatch: must be an etag.");
+  if (where !== undefined) compileFilter(where, "where");
+  if (operation.op === "create" && (ifMatch !== undefined || where !== undefined))
+    throw invalid("create: takes no condition; it succeeds only if the item is absent.");
+  return { ...(ifMatch === undefined ? {} : { ifMatch }), ...(where === undefined ? {} : { where: where as never }) };
+}
+
+function requireBatchBytes(operations: readonly PreparedOperation[]): void {
+  const bytes = operations.reduce((sum, operation) => {
+    if ("prepared" in operation) return sum + utf8Bytes(operation.prepared.json);
+    return sum + ("patch" in operation ? utf8Bytes(JSON.stringify(operation.patch)) : 0);
+  }, 0);
+  if (bytes <= limits.batchBytesMax) return;
+  throw new PinakesError("LIMIT_EXCEEDED", `The batch has ${bytes} bytes; at most ${limits.batchBytesMax} are allowed. Split it where it need not be atomic.`);
+}
+
+function naming(error: unknown, index: number, count: number): unknown {
+  if (!PinakesError.isInstance(error)) return error;
+  const statuses = Array.from({ length: count }, (_, i) => (i === index ? error.status : 424));
+  return new PinakesError(error.code, `Operation ${index} of the batch is not valid, so nothing was written: ${error.detail}`, {
+    batch: { index, statuses },
+    cause: error,
+  });
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}

@@ -1,0 +1,68 @@
+/**
+ * Work that is done again and again in the background, one run at a time. A failing run is logged, remembered for the readiness
+ * check, and tried again at the next turn; it never stops the process, and the timer never keeps one alive.
+ */
+export interface PeriodicOptions {
+  readonly name: string;
+  readonly everyMs: number;
+  /** Gets a signal that is aborted by `stop`; it should end soon after. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly log: (line: string) => void;
+}
+
+export interface PeriodicStatus {
+  readonly name: string;
+  readonly runs: number;
+  readonly failuresInARow: number;
+  /** What the last run said, if it failed. */
+  readonly lastError?: string;
+}
+
+export class Periodic {
+  readonly #options: PeriodicOptions;
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #runs = 0;
+  #failuresInARow = 0;
+  #lastError: string | undefined;
+
+  constructor(options: PeriodicOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#running = this.runOnce().then(() => this.start());
+    }, this.#options.everyMs).unref();
+  }
+
+  async runOnce(): Promise<void> {
+    const { name, run, log } = this.#options;
+    try {
+      await run(this.#stopping.signal);
+      this.#failuresInARow = 0;
+      this.#lastError = undefined;
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      this.#failuresInARow += 1;
+      this.#lastError = error instanceof Error ? error.message : String(error);
+      log(`${name} failed (${this.#failuresInARow} in a row): ${this.#lastError}`);
+    } finally {
+      this.#runs += 1;
+    }
+  }
+
+  /** Resolves when the run under way has ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  status(): PeriodicStatus {
+    const { name } = this.#options;
+    return { name, runs: this.#runs, failuresInARow: this.#failuresInARow, ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }) };
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * What a batch does to the current rows of its partition: the semantics of every write, in one pure function for every engine.
+ *
+ * Invariants
+ * - an expired row counts as absent, and its end is told in the feed before anything that takes its place;
+ * - operations see the effect of those before them in the batch; two on one item are folded into one write with one etag;
+ * - a failure yields no writes at all.
+ */
+import { PinakesError, type ErrorCode } from "../domain/errors.ts";
+import { compileFilter, type Filter } from "../domain/filter.ts";
+import { withinUtf8Bytes, type JsonObject } from "../domain/json.ts";
+import { limits } from "../domain/limits.ts";
+import { applyPatch, type PatchStep } from "../domain/patch.ts";
+import { isExpired } from "../domain/ttl.ts";
+import type { CompiledContainer } from "./compiled-container.ts";
+import type { CommittedOperation, OperationFailure, StoredItem } from "./item-engine.ts";
+import { prepareDocument, type PreparedDocument } from "./prepare.ts";
+
+export interface CommitRequest {
+  readonly tenant: string;
+  readonly pk: string;
+  readonly now: number;
+  readonly operations: readonly PreparedOperation[];
+}
+
+interface Guard {
+  readonly id: string;
+  readonly idKey: string;
+  /** The etag the item gets if this operation writes it. */
+  readonly etag: string;
+  readonly ifMatch?: string;
+  readonly where?: Filter;
+}
+
+export type PreparedOperation =
+  | (Guard & { readonly op: "create" | "replace" | "upsert"; readonly prepared: PreparedDocument })
+  | (Guard & { readonly op: "patch"; readonly patch: readonly PatchStep[] })
+  | (Guard & { readonly op: "delete" })
+  | (Guard & { readonly op: "check"; readonly exists: boolean })
+  /** Of the system: delete if there (partition delete), delete if expired (purge). Never fails. */
+  | (Guard & { readonly op: "remove" })
+  | (Guard & { readonly op: "purge" });
+
+export type BatchPlan =
+  | { readonly ok: true; readonly writes: readonly PlannedWrite[]; readonly changes: readonly PlannedChange[]; readonly results: readonly CommittedOperation[] }
+  | { readonly ok: false; readonly failure: OperationFailure };
+
+/** The net effect on one row. `before` is the row as it was read, expired or not. */
+export interface PlannedWrite {
+  readonly idKey: string;
+  readonly before: StoredItem | undefined;
+  readonly put: (PreparedDocument & { readonly etag: string; readonly modifiedAt: number }) | undefined;
+  /** The operation that is to blame when a unique key is taken. */
+  readonly operation: number;
+}
+
+export interface PlannedChange {
+  readonly kind: "put" | "delete";
+  readonly idKey: string;
+  readonly id: string;
+  readonly etag: string;
+  readonly at: number;
+  readonly expired: boolean;
+}
+
+/** The ids whose current rows the plan needs. */
+export function touchedIds(request: CommitRequest): string[] {
+  return [...new Set(request.operations.map(({ idKey }) => idKey))];
+}
+
+/**
+ * Whether planning needs the stored document, or only whether it is there. An engine may leave the text empty in the second case:
+ * a 50 KB document that is about to be replaced need not be read.
+ */
+export function needsDocument(operation: PreparedOperation): boolean {
+  return operation.op === "patch" || operation.where !== undefined || !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax);
+}
+
+/** A row while the batch works on it. */
+interface Draft {
+  readonly before: StoredItem | undefined;
+  /** Whether `before` had run out of time. */
+  readonly expired: boolean;
+  etag: string | undefined;
+  json: string | undefined;
+  prepared: PreparedDocument | undefined;
+  touched: boolean;
+  operation: number;
+  lastEtag: string;
+  id: string;
+}
+
+export function planBatch(container: CompiledContainer, request: CommitRequest, current: ReadonlyMap<string, StoredItem>): BatchPlan {
+  const drafts = new Map<string, Draft>();
+  const results: (Draft | undefined)[] = [];
+  for (const [index, operation] of request.operations.entries()) {
+    let draft = drafts.get(operation.idKey);
+    if (draft === undefined) {
+      draft = openDraft(container, request, operation, current.get(operation.idKey));
+      drafts.set(operation.idKey, draft);
+    }
+    try {
+      apply(container, request, operation, draft, index);
+    } catch (error) {
+      return { ok: false, failure: asFailure(error, index, draft) };
+    }
+    results.push(operation.op === "check" ? undefined : draft);
+  }
+  return {
+    ok: true,
+    writes: [...drafts].flatMap(([idKey, draft]) => toWrite(idKey, draft, request.now)),
+    changes: [...drafts].flatMap(([idKey, draft]) => toChanges(idKey, draft, request.now)),
+    results: request.operations.map((operation, i) => toResult(operation, results[i])),
+  };
+}
+
+function openDraft(container: CompiledContainer, request: CommitRequest, operation: PreparedOperation, before: StoredItem | undefined): Draft {
+  const expired = before !== undefined && isExpired(container.ttl, before.ttl, before.modifiedAt, request.now);
+  const live = expired ? undefined : before;
+  return {
+    before,
+    expired,
+    etag: live?.etag,
+    json: live?.json,
+    prepared: undefined,
+    touched: false,
+    operation: 0,
+    lastEtag: operation.etag,
+    id: before !== undefined && (operation.op === "purge" || operation.op === "remove") ? idOf(before) : operation.id,
+  };
+}
+
+/** Work of the system knows rows by their keys; only a long id differs from its key. */
+export function idOf({ idKey, json }: StoredItem): string {
+  return withinUtf8Bytes(idKey, limits.idNativeBytesMax) ? idKey : (JSON.parse(json) as { id: string }).id;
+}
+
+function apply(container: CompiledContainer, request: CommitRequest, operation: PreparedOperation, draft: Draft, index: number): void {
+  if (operation.op === "purge") {
+    if (draft.expired && draft.json === undefined) touch(draft, operation, index);
+    return;
+  }
+  if (operation.op === "remove") {
+    if (draft.json !== undefined || draft.expired) write(draft, operation, index, undefined);
+    return;
+  }
+  guard(operation, draft);
+  switch (operation.op) {
+    case "check":
+      return;
+    case "create":
+    case "replace":
+    case "upsert":
+      return write(draft, operation, index, currentVersion(container, request, operation.prepared));
+    case "patch": {
+      const patched = applyPatch(JSON.parse(draft.json as string) as JsonObject, operation.patch);
+      return write(draft, operation, index, prepareDocument(container, request.tenant, request.pk, patched));
+    }
+    case "delete":
+      return write(draft, operation, index, undefined);
+  }
+}
+
+/** Another process may have added an index since the caller's thread prepared this document. */
+function currentVersion(container: CompiledContainer, request: CommitRequest, prepared: PreparedDocument): PreparedDocument {
+  if (prepared.version === container.version) return prepared;
+  return prepareDocument(container, request.tenant, request.pk, JSON.parse(prepared.json) as JsonObject);
+}
+
+type Guarded = Exclude<PreparedOperation, { op: "remove" } | { op: "purge" }>;
+
+function guard(operation: Guarded, draft: Draft): void {
+  const exists = draft.json !== undefined;
+  const wantsAbsent = operation.op === "create" || (operation.op === "check" && !operation.exists);
+  if (wantsAbsent) {
+    if (!exists) return;
+    if (operation.op === "check") throw new PinakesError("PRECONDITION_FAILED", `Item "${operation.id}" exists, and the check wants it absent.`, etagOf(draft));
+    throw new PinakesError("CONFLICT", `An item with id "${operation.id}" exists in this partition. Use another id, or replace or upsert it.`, etagOf(draft));
+  }
+  if (!exists) {
+    if (operation.op === "upsert" && operation.ifMatch === undefined && operation.where === undefined) return;
+    if (operation.op === "upsert" || operation.op === "check") {
+      throw new PinakesError("PRECONDITION_FAILED", `Item "${operation.id}" does not exist, so its condition cannot hold.`);
+    }
+    throw new PinakesError("NOT_FOUND", `There is no item "${operation.id}" in this partition to ${operation.op}.`);
+  }
+  if (operation.ifMatch !== undefined && operation.ifMatch !== draft.etag) {
+    throw new PinakesError(
+      "PRECONDITION_FAILED",
+      `Item "${operation.id}" changed since it was read. Read it again and repeat the change; its etag is now "${draft.etag}".`,
+      etagOf(draft),
+    );
+  }
+  if (operation.where !== undefined && !compileFilter(operation.where, "where")(JSON.parse(draft.json as string) as JsonObject)) {
+    throw new PinakesError("PRECONDITION_FAILED", `Item "${operation.id}" does not meet the condition; its etag is "${draft.etag}".`, etagOf(draft));
+  }
+}
+
+function etagOf(draft: Draft): { currentEtag?: string } {
+  return draft.etag === undefined ? {} : { currentEtag: draft.etag };
+}
+
+function write(draft: Draft, operation: PreparedOperation, index: number, prepared: PreparedDocument | undefined): void {
+  draft.prepared = prepared;
+  draft.json = prepared?.json;
+  draft.etag = prepared === undefined ? undefined : operation.etag;
+  touch(draft, operation, index);
+}
+
+function touch(draft: Draft, operation: PreparedOperation, index: number): void {
+  draft.touched = true;
+  draft.operation = index;
+  draft.lastEtag = operation.etag;
+}
+
+function toWrite(idKey: string, draft: Draft, now: number): PlannedWrite[] {
+  if (!draft.touched || (draft.before === undefined && draft.prepared === undefined)) return [];
+  const put = draft.prepared === undefined ? undefined : { ...draft.prepared, etag: draft.lastEtag, modifiedAt: now };
+  return [{ idKey, before: draft.before, put, operation: draft.operation }];
+}
+
+function toChanges(idKey: string, draft: Draft, now: number): PlannedChange[] {
+  if (!draft.touched) return [];
+  const base = { idKey, id: draft.id, at: now };
+  const changes: PlannedChange[] = [];
+  if (draft.expired) changes.push({ ...base, kind: "delete", etag: `${draft.before?.etag}x`, expired: true });
+  if (draft.prepared !== undefined) changes.push({ ...base, kind: "put", etag: draft.lastEtag, expired: false });
+  else if (draft.before !== undefined && !draft.expired) changes.push({ ...base, kind: "delete", etag: draft.lastEtag, expired: false });
+  return changes;
+}
+
+function toResult(operation: PreparedOperation, draft: Draft | undefined): CommittedOperation {
+  if (draft?.etag === undefined || operation.op === "delete") return { id: operation.id };
+  const patched = operation.op === "patch" && draft.json !== undefined ? { json: draft.json } : {};
+  return { id: operation.id, etag: draft.etag, ...patched };
+}
+
+function asFailure(error: unknown, index: number, draft: Draft): OperationFailure {
+  if (!PinakesError.isInstance(error)) throw error;
+  const code: ErrorCode = error.code;
+  return { index, code, detail: error.detail, ...(error.context.currentEtag === undefined ? {} : etagOf(draft)) };
+}

@@ -1,0 +1,65 @@
+/**
+ * The sweeper: removes what has expired, in bounded steps, container after container. Reads never wait for it, since an expired item
+ * is invisible at once; it frees the space and puts the deletes into the feeds.
+ */
+import type { SystemScope } from "../domain/scope.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+
+/** Steps of one container in one run, so that a large backlog in one does not keep the others waiting. */
+const stepsMax = 10;
+
+export interface SweepOptions {
+  readonly items: Pick<ItemStore, "purgeExpired">;
+  readonly scope: SystemScope;
+  readonly containers: Iterable<string>;
+  readonly signal?: AbortSignal;
+}
+
+export async function sweepExpired({ items, scope, containers, signal }: SweepOptions): Promise<number> {
+  let purged = 0;
+  const errors: Error[] = [];
+  for (const container of containers) {
+    try {
+      purged += await sweepContainer(items, scope, container, signal);
+    } catch (error) {
+      errors.push(new Error(`${container}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
+    }
+  }
+  // One container that fails must not keep the rest from being swept; all of them are told in the end.
+  if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join("; "));
+  return purged;
+}
+
+async function sweepContainer(items: Pick<ItemStore, "purgeExpired">, scope: SystemScope, container: string, signal?: AbortSignal): Promise<number> {
+  let purged = 0;
+  for (let step = 0; step < stepsMax && signal?.aborted !== true; step += 1) {
+    const result = await items.purgeExpired(scope, container);
+    purged += result.purged;
+    if (result.backlog === 0) break;
+  }
+  return purged;
+}
+
+/** The same store, keeping a list of the containers that were opened through it: those the sweeper looks after. */
+export function recordingContainers(store: ItemStore, opened: Set<string>): ItemStore {
+  return {
+    capabilities: store.capabilities,
+    async openContainer(definition, options) {
+      await store.openContainer(definition, options);
+      opened.add(definition.name);
+    },
+    indexes: (container) => store.indexes(container),
+    read: (scope, container, key, options) => store.read(scope, container, key, options),
+    readRaw: (scope, container, key, options) => store.readRaw(scope, container, key, options),
+    readMany: (scope, container, keys) => store.readMany(scope, container, keys),
+    write: (scope, container, partition, operation) => store.write(scope, container, partition, operation),
+    batch: (scope, container, partition, operations) => store.batch(scope, container, partition, operations),
+    query: (scope, container, query) => store.query(scope, container, query),
+    count: (scope, container, query) => store.count(scope, container, query),
+    deletePartition: (scope, container, partition, options) => store.deletePartition(scope, container, partition, options),
+    changes: (scope, container, options) => store.changes(scope, container, options),
+    purgeExpired: (scope, container, options) => store.purgeExpired(scope, container, options),
+    close: () => store.close(),
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
