@@ -1,0 +1,3 @@
+/** What a driver's author needs to prove a driver: the conformance suites, run with vitest. */
+export { itemStoreSuite, type ItemStoreHarness, type Skip } from "./item-store-suite.ts";
+export { objectStoreSuite, type ObjectStoreSuiteOptions } from "./object-store-suite.ts";
