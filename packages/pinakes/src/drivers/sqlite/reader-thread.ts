@@ -1,0 +1,37 @@
+/** The reader's thread: long scans, counts and the feed, so that they never hold up point reads. */
+import { parentPort, workerData } from "node:worker_threads";
+import { sendError, type ReaderMessage, type Reply } from "./messages.ts";
+import { Scanner } from "./scan.ts";
+import { loadContainer, openDatabase, type SqliteContainer } from "./schema.ts";
+
+const { file } = workerData as { file: string };
+const port = parentPort as NonNullable<typeof parentPort>;
+const db = openDatabase(file, { readOnly: true });
+const scanner = new Scanner(db);
+
+port.on("message", (message: ReaderMessage | { kind: "close"; call: number }) => {
+  if (message.kind === "close") {
+    db.close();
+    port.postMessage({ kind: "answer", call: message.call, value: undefined } satisfies Reply);
+    port.close();
+    return;
+  }
+  try {
+    port.postMessage({ kind: "answer", call: message.call, value: answer(message, loadContainer(db, message.container) as SqliteContainer) } satisfies Reply);
+  } catch (error) {
+    port.postMessage({ kind: "error", call: message.call, error: sendError(error) } satisfies Reply);
+  }
+});
+
+function answer(message: ReaderMessage, container: SqliteContainer): unknown {
+  switch (message.kind) {
+    case "scan":
+      return scanner.scan(container, message.request);
+    case "count":
+      return scanner.count(container, message.range, message.now);
+    case "changes":
+      return scanner.changes(container, message.request);
+    case "expired":
+      return scanner.expired(container, message.now, message.limit);
+  }
+}

@@ -1,0 +1,146 @@
+/** Reads that return many rows. The same code runs on the main thread (small pages) and in the reader thread (the rest). */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import {
+  indexBuilding,
+  type FeedChange,
+  type FeedPage,
+  type FeedRequest,
+  type ScanRange,
+  type ScanRequest,
+  type ScanResult,
+  type ScanRow,
+  type StoredKey,
+} from "../../items/item-engine.ts";
+import { feedTrimmed } from "../../items/item-engine.ts";
+import { feedName, loadContainer, quoted, tableName, visibleSql, type SqliteContainer, type StoredIndex } from "./schema.ts";
+
+type Bindings = Record<string, string | number | Uint8Array>;
+
+/** Prepared statements by their SQL: there are few distinct ones per container. */
+class StatementCache {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  get(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      // Definitions change rarely; a bound keeps a process that opens many containers from growing for ever.
+      if (this.#statements.size > 2_000) this.#statements.clear();
+      statement = this.#db.prepare(sql);
+      statement.setReturnArrays(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+export class Scanner {
+  readonly #db: DatabaseSync;
+  readonly #statements: StatementCache;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#statements = new StatementCache(db);
+  }
+
+  scan(container: SqliteContainer, { range, reverse, limit, bytesMax, now }: ScanRequest): ScanResult {
+    const { condition, key, bindings } = this.#where(container, range, now);
+    const sql = `SELECT pk, id, etag, modified_at, ttl, doc, ${key} FROM ${tableName(container.compiled.name)} WHERE ${condition} ORDER BY ${key} ${reverse ? "DESC" : "ASC"} LIMIT :limit`;
+    const rows: ScanRow[] = [];
+    let bytes = 0;
+    // One row more than asked tells whether the range goes on.
+    for (const row of this.#statements.get(sql).iterate({ ...bindings, limit: limit + 1 }) as unknown as Iterable<RowArray>) {
+      if (rows.length === limit || bytes >= bytesMax) return { rows, done: false };
+      const scanned = toRow(row, range);
+      bytes += scanned.json.length;
+      rows.push(scanned);
+    }
+    return { rows, done: true };
+  }
+
+  count(container: SqliteContainer, range: ScanRange, now: number): number {
+    const { condition, bindings } = this.#where(container, range, now);
+    const sql = `SELECT count(*) FROM ${tableName(container.compiled.name)} WHERE ${condition}`;
+    return (this.#statements.get(sql).get(bindings) as unknown as [number])[0];
+  }
+
+  changes(container: SqliteContainer, { tenant, position, limit }: FeedRequest): FeedPage {
+    // One snapshot for the bounds and the entries: a trim in between would open a gap.
+    this.#db.exec("BEGIN");
+    try {
+      return this.#changes(container.compiled.name, tenant, position, limit);
+    } finally {
+      this.#db.exec("COMMIT");
+    }
+  }
+
+  #changes(name: string, tenant: string, position: string | undefined, limit: number): FeedPage {
+    const [seq, trimmed] = this.#statements.get("SELECT feed_seq, feed_trimmed FROM containers WHERE name = ?").get(name) as unknown as [number, number];
+    if (position === "now") return { changes: [], position: String(seq), more: false };
+    const after = position === undefined ? trimmed : Number(position);
+    if (after < trimmed) throw feedTrimmed(name);
+    const sql = `SELECT seq, kind, pk, id_key, id, etag, at, expired FROM ${feedName(name)} WHERE tenant = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`;
+    const rows = this.#statements.get(sql).all(tenant, after, seq, limit) as unknown as FeedArray[];
+    const more = rows.length === limit;
+    return { changes: rows.map(toChange), position: String(more ? rows.at(-1)?.[0] : seq), more };
+  }
+
+  expired(container: SqliteContainer, now: number, limit: number): StoredKey[] {
+    const { name, ttl } = container.compiled;
+    if (ttl === null) return [];
+    const table = tableName(name);
+    const own = this.#statements
+      .get(`SELECT pk, id FROM ${table} WHERE own_expiry IS NOT NULL AND own_expiry <= ? ORDER BY own_expiry LIMIT ?`)
+      .all(now, limit);
+    const byDefault =
+      ttl === -1
+        ? []
+        : this.#statements
+            .get(`SELECT pk, id FROM ${table} WHERE ttl IS NULL AND modified_at <= ? ORDER BY modified_at LIMIT ?`)
+            .all(now - ttl * 1000, limit - own.length);
+    return ([...own, ...byDefault] as unknown as [string, string][]).map(([pk, idKey]) => ({ pk, idKey }));
+  }
+
+  #where({ compiled, indexes }: SqliteContainer, range: ScanRange, now: number): { condition: string; key: string; bindings: Bindings } {
+    const visible = visibleSql(compiled.ttl);
+    const time: Bindings = visible === "1" || !visible.includes(":now") ? {} : { now };
+    if (range.kind === "partition") {
+      const upper: Bindings = range.upper === undefined ? {} : { upper: range.upper };
+      const below = range.upper === undefined ? "" : " AND id < :upper";
+      return { condition: `pk = :pk AND id >= :lower${below} AND ${visible}`, key: "id", bindings: { pk: range.pk, lower: range.lower, ...upper, ...time } };
+    }
+    const key = quoted(this.#readyIndex(compiled.name, range.index, indexes[range.index]).column);
+    const bindings: Bindings = { lower: Buffer.concat([range.partition, range.lower]), upper: Buffer.concat([range.partition, range.upper]), ...time };
+    return { condition: `${key} >= :lower AND ${key} < :upper AND ${visible}`, key, bindings };
+  }
+
+  /** The state we know may be old: before an index is refused, the stored one is asked. */
+  #readyIndex(container: string, name: string, known: StoredIndex | undefined): StoredIndex {
+    if (known?.state === "ready") return known;
+    const stored = loadContainer(this.#db, container)?.indexes[name];
+    if (stored?.state === "ready") return stored;
+    throw indexBuilding(container, name, stored === undefined ? 0 : progressOf(stored));
+  }
+}
+
+export function progressOf({ state, builtTo, buildTo }: StoredIndex): number {
+  return state === "ready" || buildTo === 0 ? 1 : Math.min(0.99, builtTo / buildTo);
+}
+
+type RowArray = [pk: string, id: string, etag: string, modifiedAt: number, ttl: number | null, doc: string, key: string | Uint8Array];
+
+function toRow([pk, idKey, etag, modifiedAt, ttl, json, key]: RowArray, range: ScanRange): ScanRow {
+  const row = { pk, idKey, etag, modifiedAt, ttl, json };
+  if (range.kind === "partition") return row;
+  return { ...row, sortKey: Buffer.from(key as Uint8Array).toString("hex", range.partition.length) };
+}
+
+type FeedArray = [seq: number, kind: "put" | "delete", pk: string, idKey: string, id: string, etag: string, at: number, expired: number];
+
+function toChange([, kind, pk, idKey, id, etag, at, expired]: FeedArray): FeedChange {
+  return { kind, pk, idKey, id, etag, at, expired: expired === 1 };
+}

@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, describe, expect, it } from "vitest";
+import { tenantScope } from "../../domain/scope.ts";
+import { normaliseDefinition } from "../../items/compiled-container.ts";
+import type { CommitMessage } from "./messages.ts";
+import { prepareDocument } from "../../items/prepare.ts";
+import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
+import { itemStoreSuite } from "../../testing/item-store-suite.ts";
+import { openSqliteItems } from "./index.ts";
+import { createMeta, openDatabase, type SqliteContainer } from "./schema.ts";
+import { Writer } from "./writer.ts";
+
+const folders: string[] = [];
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), "pinakes-sqlite-"));
+  folders.push(dir);
+  return dir;
+}
+afterAll(() => {
+  for (const dir of folders) rmSync(dir, { recursive: true, force: true });
+});
+
+const dir = folder();
+itemStoreSuite({
+  name: "sqlite",
+  open: ({ clock }) => openSqliteItems({ dir, clock }),
+  reopen: ({ clock }) => openSqliteItems({ dir, clock }),
+});
+
+const scope = tenantScope("acme");
+const notes: ContainerDefinition = {
+  name: "notes",
+  partitionKey: ["p"],
+  ttl: -1,
+  feed: true,
+  uniqueKeys: { name: ["name"] },
+  indexes: { byN: { partition: ["p"], sort: ["n"] } },
+};
+
+function inspect<T>(at: string, read: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(join(at, "project-ascension-db.sqlite"), { readOnly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+async function indexesReady(store: ItemStore): Promise<void> {
+  while ((await store.indexes("notes")).some(({ state }) => state === "building")) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe("the SQLite file", () => {
+  it("R-AGT-01 is named after the database, is made by opening, and opening again changes nothing in it", async () => {
+    const at = folder();
+    const schemas: unknown[] = [];
+    for (let i = 0; i < 2; i += 1) {
+      await using store = await openSqliteItems({ dir: at });
+      await store.openContainer(notes);
+      schemas.push(
+        inspect(at, (db) => [
+          db.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY name").all(),
+          db.prepare("SELECT * FROM containers").all(),
+          db.prepare("SELECT * FROM meta").all(),
+        ]),
+      );
+    }
+    expect(schemas[1]).toEqual(schemas[0]);
+    await using named = await openSqliteItems({ dir: at, database: "other" });
+    await named.openContainer(notes);
+    expect(await named.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
+  });
+
+  it("is durable by its settings: WAL, synchronous FULL, 8 KB pages", () => {
+    const db = openDatabase(join(folder(), "x.sqlite"));
+    const pragma = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+    expect([pragma("journal_mode"), pragma("synchronous"), pragma("page_size")]).toEqual(["wal", 2, 8192]);
+    db.close();
+  });
+
+  it("serves queries from indexes, never by scanning the table", async () => {
+    const at = folder();
+    await using store = await openSqliteItems({ dir: at });
+    await store.openContainer(notes);
+    const plan = (sql: string) =>
+      inspect(at, (db) =>
+        db
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all()
+          .map((row) => String(row["detail"]))
+          .join("; "),
+      );
+    expect(plan(`SELECT doc FROM "c_notes" WHERE k_byN_1 >= x'01' AND k_byN_1 < x'02' ORDER BY k_byN_1 LIMIT 5`)).toMatch(
+      /^SEARCH c_notes USING INDEX c_notes\.k_byN_1/,
+    );
+    expect(plan(`SELECT doc FROM "c_notes" WHERE pk = 'x' AND id >= '' ORDER BY id DESC LIMIT 5`)).toMatch(/^SEARCH c_notes USING INDEX sqlite_autoindex/);
+    expect(plan(`SELECT id FROM "c_notes" WHERE own_expiry IS NOT NULL AND own_expiry <= 5 ORDER BY own_expiry LIMIT 5`)).toMatch(/by_own_expiry/);
+    expect(plan(`SELECT id FROM "c_notes" WHERE ttl IS NULL AND modified_at <= 5 ORDER BY modified_at LIMIT 5`)).toMatch(/by_default_expiry/);
+    expect(plan(`SELECT id FROM "c_notes" WHERE pk = 'x' AND "u_name" = 'n'`)).toMatch(/u_name/);
+    expect(plan(`SELECT seq FROM "f_notes" WHERE tenant = 'x' AND seq > 5 AND seq <= 10 ORDER BY seq LIMIT 5`)).toMatch(/^SEARCH/);
+  });
+});
+
+describe("two stores on one file", () => {
+  it("R-AGT-62 a writer that does not know a new index keeps it complete", async () => {
+    const at = folder();
+    await using old = await openSqliteItems({ dir: at });
+    await old.openContainer(notes);
+    for (let n = 0; n < 30; n += 1) await old.write(scope, "notes", ["a"], { op: "create", document: { id: `i${n}`, p: "a", n } });
+    await using next = await openSqliteItems({ dir: at });
+    await next.openContainer({ ...notes, indexes: { ...notes.indexes, byM: { partition: ["p"], sort: ["m"] } } });
+    await old.write(scope, "notes", ["a"], { op: "create", document: { id: "late", p: "a", n: 99, m: 1 } });
+    await indexesReady(next);
+    expect(await next.count(scope, "notes", { index: "byM", equals: { p: "a", m: 1 } })).toBe(1);
+    expect(await next.count(scope, "notes", { index: "byM", equals: { p: "a" } })).toBe(31);
+    // Opened again by the older code: the index it does not declare stays.
+    await old.openContainer(notes);
+    expect((await next.indexes("notes")).map(({ name }) => name)).toEqual(["byM", "byN"]);
+  });
+
+  it("both write, and each sees what the other wrote", async () => {
+    const at = folder();
+    await using one = await openSqliteItems({ dir: at });
+    await using two = await openSqliteItems({ dir: at });
+    for (const store of [one, two]) await store.openContainer(notes);
+    await one.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a", n: 0 } });
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        (i % 2 ? one : two).write(scope, "notes", ["a"], { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] }),
+      ),
+    );
+    for (const store of [one, two]) expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document).toMatchObject({ n: 60 });
+    expect((await two.changes(scope, "notes", { limit: 1_000 })).changes).toHaveLength(61);
+  });
+});
+
+describe("an index build", () => {
+  it("R-AGT-62 that was interrupted goes on when the container is opened again", async () => {
+    const at = folder();
+    const { indexes: _, ...plain } = notes;
+    {
+      await using store = await openSqliteItems({ dir: at });
+      await store.openContainer(plain);
+      for (let start = 0; start < 1_000; start += 100) {
+        await store.batch(
+          scope,
+          "notes",
+          ["a"],
+          Array.from({ length: 100 }, (_unused, i) => ({ op: "create", document: { id: `i${start + i}`, p: "a", n: start + i } })),
+        );
+      }
+    }
+    // A writer that stops after the definition changed and two of five steps were done.
+    const db = openDatabase(join(at, "project-ascension-db.sqlite"));
+    const writer = new Writer(db);
+    writer.openContainer(normaliseDefinition(notes), {});
+    expect([writer.buildStep("notes"), writer.buildStep("notes")]).toEqual([true, true]);
+    db.close();
+    await using store = await openSqliteItems({ dir: at });
+    await store.openContainer(notes);
+    await indexesReady(store);
+    expect(await store.count(scope, "notes", { index: "byN", equals: { p: "a" } })).toBe(1_000);
+    expect((await store.query(scope, "notes", { index: "byN", equals: { p: "a" }, order: "desc", limit: 1 })).items[0]?.id).toBe("i999");
+  });
+});
+
+describe("group commit", () => {
+  function group(container: SqliteContainer, ids: readonly string[]): CommitMessage[] {
+    const pk = JSON.stringify(["acme", "a"]);
+    return ids.map((id, call) => ({
+      call,
+      container: "notes",
+      request: {
+        tenant: "acme",
+        pk,
+        now: 1,
+        operations: [{ op: "create", id, idKey: id, etag: `e${call}`, prepared: prepareDocument(container.compiled, "acme", pk, { id, p: "a" }) }],
+      },
+    }));
+  }
+
+  it("an engine error in one request takes no other of its group with it", () => {
+    const db = openDatabase(join(folder(), "x.sqlite"));
+    createMeta(db);
+    const writer = new Writer(db);
+    const container = writer.openContainer(normaliseDefinition(notes), {});
+    db.exec(`CREATE TRIGGER broken BEFORE INSERT ON "c_notes" WHEN new.id = 'bad' BEGIN SELECT raise(ABORT, 'disk on fire'); END`);
+    const results = writer.commitGroup(group(container, ["one", "bad", "two", "one"]));
+    expect(results.map(({ outcome }) => (outcome instanceof Error ? outcome.message : outcome.ok))).toEqual([true, "disk on fire", true, false]);
+    expect(db.prepare('SELECT id FROM "c_notes" ORDER BY id').all()).toEqual([{ id: "one" }, { id: "two" }]);
+    expect(db.prepare('SELECT count(*) AS n FROM "f_notes"').get()).toEqual({ n: 2 });
+    db.close();
+  });
+
+  it("a store that was closed refuses, and closing waits for what is under way", async () => {
+    const at = folder();
+    const store = await openSqliteItems({ dir: at });
+    await store.openContainer(notes);
+    const writing = Promise.all(Array.from({ length: 50 }, (_, i) => store.write(scope, "notes", ["a"], { op: "create", document: { id: `i${i}`, p: "a" } })));
+    await store.close();
+    await writing;
+    await expect(store.write(scope, "notes", ["a"], { op: "create", document: { id: "late", p: "a" } })).rejects.toThrow(/open/);
+    await using again = await openSqliteItems({ dir: at });
+    await again.openContainer(notes);
+    expect(await again.count(scope, "notes", { equals: { p: "a" } })).toBe(50);
+  });
+});

@@ -1,0 +1,112 @@
+/** The writer's thread: collects what has arrived, commits it as one group, answers, and builds indexes in between. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { CommitOutcome } from "../../items/item-engine.ts";
+import { decodeCommit, isPlain, sendError, type CommitMessage, type WriterMessage, type WriterReply } from "./messages.ts";
+import { openDatabase } from "./schema.ts";
+import { Writer, type GroupResult } from "./writer.ts";
+
+const { file } = workerData as { file: string };
+const port = parentPort as NonNullable<typeof parentPort>;
+const db = openDatabase(file);
+// Another thread checkpoints: copying the log back must not make a commit wait.
+db.exec("PRAGMA wal_autocheckpoint = 0");
+const writer = new Writer(db);
+
+/** A larger group would make its first member wait for the last one's bytes. */
+const groupBytesMax = 4_194_304;
+let queue: CommitMessage[] = [];
+let scheduled = false;
+const building = new Set<string>();
+
+function reply(message: WriterReply): void {
+  port.postMessage(message);
+}
+
+function schedule(): void {
+  if (scheduled) return;
+  scheduled = true;
+  // After all messages that have arrived were taken in.
+  setImmediate(work);
+}
+
+function work(): void {
+  scheduled = false;
+  const group = takeGroup();
+  if (group.length > 0) {
+    tell(group, writer.commitGroup(group));
+  }
+  buildOneStep();
+  if (queue.length > 0 || building.size > 0) schedule();
+}
+
+function tell(group: readonly CommitMessage[], results: GroupResult): void {
+  const plain: number[] = [];
+  const outcomes: { call: number; outcome: CommitOutcome }[] = [];
+  for (const [i, { call, outcome }] of results.entries()) {
+    if (outcome instanceof Error) reply({ kind: "error", call, error: sendError(outcome) });
+    else if (isPlain((group[i] as CommitMessage).request, outcome)) plain.push(call);
+    else outcomes.push({ call, outcome });
+  }
+  reply({ kind: "committed", plain, outcomes });
+}
+
+function takeGroup(): CommitMessage[] {
+  let bytes = 0;
+  let count = 0;
+  while (count < queue.length && (count === 0 || bytes < groupBytesMax)) {
+    bytes += sizeOf(queue[count] as CommitMessage);
+    count += 1;
+  }
+  const group = queue.slice(0, count);
+  queue = queue.slice(count);
+  return group;
+}
+
+function sizeOf({ request }: CommitMessage): number {
+  return request.operations.reduce((sum, operation) => sum + ("prepared" in operation ? operation.prepared.json.length : 100), 0);
+}
+
+function buildOneStep(): void {
+  const [container] = building;
+  if (container === undefined) return;
+  try {
+    if (!writer.buildStep(container)) building.delete(container);
+  } catch (error) {
+    // The build goes on when the container is opened again; its index stays refused until then.
+    building.delete(container);
+    process.emitWarning(`index build of "${container}" stopped: ${String(error)}`);
+  }
+}
+
+port.on("message", (message: WriterMessage) => {
+  if (message.kind === "commits") {
+    for (const commit of message.commits) queue.push(decodeCommit(commit));
+    schedule();
+    return;
+  }
+  try {
+    reply({ kind: "answer", call: message.call, value: answer(message) });
+  } catch (error) {
+    reply({ kind: "error", call: message.call, error: sendError(error) });
+  }
+});
+
+function answer(message: Exclude<WriterMessage, { kind: "commits" }>): unknown {
+  switch (message.kind) {
+    case "open": {
+      const container = writer.openContainer(message.definition, message.options);
+      if (Object.values(container.indexes).some(({ state }) => state === "building")) building.add(container.compiled.name);
+      schedule();
+      return undefined;
+    }
+    case "trim":
+      return writer.trimFeed(message.container, message.before, message.limit);
+    case "close":
+      while (queue.length > 0) work();
+      building.clear();
+      db.close();
+      // After the answer was sent.
+      setImmediate(() => port.close());
+      return undefined;
+  }
+}
