@@ -1,0 +1,233 @@
+/**
+ * Connections: a pool for calls, single sessions for background work, and transactions that are repeated where that is safe.
+ *
+ * Invariants
+ * - a connection that broke, or may be inside a transaction, never goes back to the pool;
+ * - a transaction is repeated only while its COMMIT has not been sent; afterwards the outcome is told as unknown (unless it says
+ *   that twice is as good as once);
+ * - statements are sent in the order of the calls without waiting for answers (pipelining); each still has its own snapshot.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, ClientConfig, Pool, PoolClient } from "pg";
+import { PinakesError } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import { isConflict, isConnectionLoss, isLockTimeout, isServerAnswer, outcomeUnknown, toPinakesError, wasNotSent } from "./errors.ts";
+
+const attemptsMaxDefault = 5;
+const backoffMsMin = 20;
+const backoffMsMax = 1_000;
+const connectMsMax = 10_000;
+const idleMsMax = 60_000;
+const statementMsMax = 60_000;
+const lockMsMax = 30_000;
+/** A process that stops in the middle of a transaction must not hold a partition for ever. */
+const idleInTransactionMsMax = 60_000;
+
+export type Row = readonly unknown[];
+
+export interface Session {
+  query<R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]>;
+}
+
+export interface TransactionOptions {
+  readonly attemptsMax?: number;
+  /** Also repeat when a lock was not granted in time. */
+  readonly retryLockTimeout?: boolean;
+  /** Also repeat when the outcome is unknown: a second time changes nothing. */
+  readonly idempotent?: boolean;
+}
+
+export class Database implements Session {
+  readonly #pool: Pool;
+  readonly #connect: () => Client;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed = false;
+
+  private constructor(pool: Pool, connect: () => Client) {
+    this.#pool = pool;
+    this.#connect = connect;
+  }
+
+  static async open(url: string, poolSize: number): Promise<Database> {
+    const { default: pg } = await import("pg");
+    // Every int8 of ours (times, counts) is a safe integer; pg would give text.
+    const types = new pg.TypeOverrides();
+    types.setTypeParser(pg.types.builtins.INT8, Number);
+    const config: ClientConfig = {
+      connectionString: url,
+      application_name: "pinakes",
+      keepAlive: true,
+      pipeline: true,
+      connectionTimeoutMillis: connectMsMax,
+      types,
+    };
+    const limits = { statement_timeout: statementMsMax, lock_timeout: lockMsMax, idle_in_transaction_session_timeout: idleInTransactionMsMax };
+    const pool = new pg.Pool({ ...config, ...limits, max: poolSize, idleTimeoutMillis: idleMsMax, allowExitOnIdle: true });
+    // A connection that breaks while idle has been taken out already; one in use tells its query. Unheard, both would end the process.
+    pool.on("error", () => undefined);
+    pool.on("connect", (client) => client.on("error", () => undefined));
+    return new Database(pool, () => new pg.Client(config));
+  }
+
+  /** For statements that may run twice: the call is repeated when the connection breaks. */
+  async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    return this.#tracked(() => repeat(async () => (await this.#pool.query<never[]>(statement(text, values))).rows as unknown as R[]));
+  }
+
+  /** What `work` has not committed when it returns is rolled back. */
+  async transact<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.#tracked(() => repeat(() => this.#attempt(work, options), options));
+  }
+
+  /** Closing waits for what is under way; the pool would leave those that wait for a connection without an answer. */
+  async #tracked<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store has been closed; open it again.", { retryable: false });
+    const promise = call();
+    this.#underWay.add(promise);
+    try {
+      return await promise;
+    } finally {
+      this.#underWay.delete(promise);
+    }
+  }
+
+  async #attempt<T>(work: (transaction: Transaction) => Promise<T>, { idempotent = false }: TransactionOptions): Promise<T> {
+    const client = await this.#pool.connect();
+    const transaction = new Transaction(client);
+    let broken = false;
+    try {
+      const result = await work(transaction);
+      await transaction.end();
+      return result;
+    } catch (error) {
+      broken = isConnectionLoss(error);
+      if (broken && transaction.commitSent && !idempotent) throw outcomeUnknown(error);
+      if (!broken) {
+        broken = await transaction.end().then(
+          () => false,
+          () => true,
+        );
+      }
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** A connection of its own, without time limits, for work that takes long. */
+  async session(): Promise<OwnSession> {
+    const client = this.#connect();
+    client.on("error", () => undefined);
+    await client.connect();
+    return new OwnSession(client);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#underWay);
+    await this.#pool.end();
+  }
+}
+
+/** Connection loss and conflicts are waited out, a few times; other errors, and the last, are told in Pinakes' words. */
+async function repeat<T>(attempt: () => Promise<T>, { attemptsMax = attemptsMaxDefault, retryLockTimeout = false }: TransactionOptions = {}): Promise<T> {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const again = isConnectionLoss(error) || isConflict(error) || (retryLockTimeout && isLockTimeout(error));
+      if (!again || count >= attemptsMax) throw toPinakesError(error);
+      const pause = Math.min(backoffMsMax, backoffMsMin * 2 ** count);
+      await sleep(pause / 2 + (Math.random() * pause) / 2);
+    }
+  }
+}
+
+export class Transaction implements Session {
+  commitSent = false;
+  #ended = false;
+  readonly #client: PoolClient | Client;
+
+  constructor(client: PoolClient | Client) {
+    this.#client = client;
+  }
+
+  /** Several statements without parameters; the first is BEGIN. Nothing is waited for: pass the promise to `settle` or `commit`. */
+  async run(text: string): Promise<void> {
+    await this.#client.query(text);
+  }
+
+  async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    return (await this.#client.query<never[]>(statement(text, values))).rows as unknown as R[];
+  }
+
+  /** COMMIT goes out behind the statements that are still under way: after a failure PostgreSQL takes it for a ROLLBACK. */
+  async commit(underWay: readonly Promise<unknown>[] = []): Promise<void> {
+    this.commitSent = true;
+    const commit = this.#client.query("COMMIT");
+    try {
+      await settle([...underWay, commit]);
+    } catch (error) {
+      // Either the server itself failed a statement before the COMMIT, which can then no longer have succeeded, or the connection was
+      // dead before anything of this was sent. Both ways nothing is stored, and all may be repeated.
+      const before = (await Promise.allSettled(underWay)).some((outcome) => outcome.status === "rejected" && outcome.reason === error);
+      if ((before && isServerAnswer(error)) || wasNotSent(error)) this.commitSent = false;
+      throw error;
+    }
+    this.#ended = true;
+    invariant((await commit).command === "COMMIT", "INTERNAL", "PostgreSQL rolled a transaction back without saying why");
+  }
+
+  /** Rolls back unless it was committed. */
+  async end(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    await this.#client.query("ROLLBACK");
+  }
+}
+
+/** One connection for background work. Errors are PostgreSQL's own. */
+export class OwnSession implements Session, AsyncDisposable {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async run(text: string): Promise<void> {
+    await this.#client.query(text);
+  }
+
+  async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    return (await this.#client.query<never[]>(statement(text, values))).rows as unknown as R[];
+  }
+
+  async transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const transaction = new Transaction(this.#client);
+    try {
+      return await work(transaction);
+    } finally {
+      await transaction.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client.end();
+  }
+}
+
+/** Waits until every one is answered, so that none is left behind on the connection; then throws the first error, which caused the rest. */
+export async function settle(underWay: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(underWay)).find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+const statementNames = new Map<string, string>();
+
+/** Prepared once per connection: a statement's name is made of its text. */
+function statement(text: string, values: readonly unknown[]): { name: string; text: string; values: unknown[]; rowMode: "array" } {
+  let name = statementNames.get(text);
+  if (name === undefined) statementNames.set(text, (name = `p_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`));
+  return { name, text, values: values as unknown[], rowMode: "array" };
+}

@@ -1,0 +1,200 @@
+/** Servers that die, connections that break, and processes that start together. */
+import { expect, it } from "vitest";
+import { systemScope } from "../../domain/scope.ts";
+import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
+import { openPostgresItems } from "./index.ts";
+import { refusal, scope, TestDatabases, until } from "./test-databases.ts";
+
+const databases = new TestDatabases();
+const container: ContainerDefinition = {
+  name: "notes",
+  partitionKey: ["p"],
+  ttl: 3_600,
+  feed: true,
+  uniqueKeys: { title: ["title"] },
+  indexes: { byN: { partition: ["p"], sort: ["n"] } },
+};
+const create = (store: ItemStore, id: string) => store.write(scope, "notes", ["a"], { op: "create", document: { id, p: "a", n: 1 } });
+
+it("R-AGT-01 opening again, and opening from many processes at once, changes nothing", async () => {
+  const database = databases.fresh();
+  const raw = await databases.raw();
+  const stores = await Promise.all(Array.from({ length: 6 }, () => databases.store(database, { poolSize: 2 })));
+  await Promise.all(stores.map((store) => store.openContainer(container)));
+  await create(stores[0] as ItemStore, "x");
+  const before = await described(raw, database);
+  expect(before).toMatch(/c_notes/);
+  const again = await databases.store(database);
+  await again.openContainer(container);
+  expect(await described(raw, database)).toBe(before);
+  for (const store of stores) expect(await store.read(scope, "notes", { partition: ["a"], id: "x" })).toBeDefined();
+  // One signing key: a cursor of one process is good in the others.
+  const { cursor } = await (stores[0] as ItemStore).changes(scope, "notes");
+  expect((await again.changes(scope, "notes", { cursor })).changes).toEqual([]);
+});
+
+async function described(raw: Awaited<ReturnType<TestDatabases["raw"]>>, database: string): Promise<string> {
+  const parts: unknown[] = [];
+  for (const text of [
+    `SELECT table_name, column_name, data_type, collation_name, is_nullable, column_default FROM information_schema.columns WHERE table_schema = '${database}' ORDER BY 1, 2`,
+    `SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = '${database}' ORDER BY 1`,
+    `SELECT xmin, t.* FROM "${database}".pinakes_meta t ORDER BY name`,
+    `SELECT xmin, t.* FROM "${database}".pinakes_containers t ORDER BY name`,
+    `SELECT xmin, t.* FROM "${database}".pinakes_indexes t ORDER BY name`,
+  ]) {
+    parts.push((await raw.query<Record<string, unknown>>(text)).rows);
+  }
+  return JSON.stringify(parts, null, 1);
+}
+
+it("R-AGT-55 a server killed in the middle keeps every acknowledged batch whole, and of the others all or nothing", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database);
+  await store.openContainer(container);
+  const acknowledged = new Set<number>();
+  let tried = 0;
+  let down = false;
+  const writers = Array.from({ length: 4 }, async () => {
+    while (!down) {
+      const i = (tried += 1);
+      const operations = ["l", "r"].map((side) => ({ op: "create", document: { id: `${i}${side}`, p: `p${i % 3}`, n: i } }) as const);
+      await store.batch(scope, "notes", [`p${i % 3}`], operations).then(
+        () => acknowledged.add(i),
+        (error: { code: string }) => {
+          expect(error.code).toBe("UNAVAILABLE");
+          down = true;
+        },
+      );
+    }
+  });
+  await until(async () => acknowledged.size >= 40);
+  await databases.server.kill9();
+  await Promise.all(writers);
+  await databases.server.restart();
+  // The same store goes on by itself.
+  const found = new Set<string>();
+  for (const p of ["p0", "p1", "p2"]) for (const { id } of (await store.query(scope, "notes", { equals: { p }, limit: 1_000 })).items) found.add(id);
+  for (let i = 1; i <= tried; i += 1) {
+    expect(found.has(`${i}l`)).toBe(found.has(`${i}r`));
+    if (acknowledged.has(i)) expect(found.has(`${i}l`)).toBe(true);
+  }
+  const told = new Set<string>();
+  for (let cursor: string | undefined, more = true; more;) {
+    const page = await store.changes(scope, "notes", { limit: 1_000, ...(cursor === undefined ? {} : { cursor }) });
+    for (const { id } of page.changes) told.add(id);
+    ({ cursor, more } = page);
+  }
+  expect([...told].toSorted()).toEqual([...found].toSorted());
+});
+
+const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pinakes' AND pid <> pg_backend_pid()`;
+
+it("connections that were cut while idle are replaced without a word", async () => {
+  const store = await databases.store(databases.fresh());
+  await store.openContainer(container);
+  const raw = await databases.raw();
+  for (let i = 0; i < 5; i += 1) {
+    await raw.query(terminate);
+    await create(store, `i${i}`);
+    await raw.query(terminate);
+    expect(await store.read(scope, "notes", { partition: ["a"], id: `i${i}` })).toBeDefined();
+  }
+});
+
+it("a connection that breaks before the commit is sent costs nothing: the write is repeated", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database);
+  await store.openContainer(container);
+  const raw = await databases.raw();
+  // The write waits for a row of the catalogue of containers behind the partition's lock, and is cut there.
+  await raw.query("BEGIN");
+  await raw.query(`LOCK TABLE "${database}"."pinakes_containers" IN ACCESS EXCLUSIVE MODE`);
+  const writing = create(store, "x");
+  const watch = await databases.raw();
+  await until(async () => (await watch.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'pinakes' AND wait_event_type = 'Lock'`)).rowCount === 1);
+  await watch.query(terminate);
+  await raw.query("COMMIT");
+  await writing;
+  expect((await store.changes(scope, "notes")).changes).toHaveLength(1);
+});
+
+it("a connection that breaks during the commit is told as an unknown outcome, and repeating with a condition is safe", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database);
+  await store.openContainer(container);
+  const raw = await databases.raw();
+  await raw.query(`CREATE FUNCTION "${database}".slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END'`);
+  await raw.query(
+    `CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON "${database}"."c_notes" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "${database}".slow()`,
+  );
+  await raw.query("SELECT pg_advisory_lock(42)");
+  const writing = refusal(create(store, "x"), "UNAVAILABLE");
+  const watch = await databases.raw();
+  await until(
+    async () =>
+      (await watch.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'pinakes' AND query = 'COMMIT' AND wait_event_type = 'Lock'`)).rowCount === 1,
+  );
+  await watch.query(terminate);
+  expect(await writing).toMatch(/may have been stored or not/);
+  await raw.query("SELECT pg_advisory_unlock(42)");
+  await create(store, "x");
+  expect(await refusal(create(store, "x"), "CONFLICT")).toMatch(/exists/);
+});
+
+it("a server that cannot be reached, a wrong address and a foreign format are told as what they are", async () => {
+  await refusal(openPostgresItems({ url: "postgres://postgres:x@127.0.0.1:1/postgres" }), "UNAVAILABLE");
+  await refusal(openPostgresItems({ url: "mysql://localhost" }), "INVALID");
+  expect(await refusal(openPostgresItems({ url: databases.server.url.replace(":x@", ":y@") }), "INVALID")).toMatch(/password/);
+  await refusal(openPostgresItems({ url: databases.server.url, database: "pg_mine" }), "INVALID");
+  const database = databases.fresh();
+  await databases.store(database);
+  const raw = await databases.raw();
+  await raw.query(`UPDATE "${database}"."pinakes_meta" SET value = '9' WHERE name = 'format'`);
+  expect(await refusal(openPostgresItems({ url: databases.server.url, database }), "NOT_SUPPORTED")).toMatch(/format 9/);
+});
+
+it("partition keys longer than a B-tree holds work everywhere", async () => {
+  let now = Date.UTC(2030, 0, 1);
+  const store = await databases.store(databases.fresh(), { clock: { now: () => now } });
+  const name = { name: "wide", partitionKey: ["a", "b", "c"], ttl: 60, feed: true, uniqueKeys: { u: ["u"] }, indexes: { byN: { partition: [], sort: ["n"] } } };
+  await store.openContainer(name);
+  const wide = (c: string) => Array.from({ length: 1_020 }, (_, i) => String.fromCodePoint(97 + ((i * 7) % 26))).join("") + c;
+  for (const c of ["x", "y"]) {
+    const [a, b] = [wide("a"), wide("b")];
+    const document = { id: "i", a, b, c: wide(c), n: 1, u: "same" };
+    await store.batch(
+      scope,
+      "wide",
+      [a, b, wide(c)],
+      [
+        { op: "create", document },
+        { op: "create", document: { ...document, id: "j", n: 2, u: "other" } },
+      ],
+    );
+    expect(await store.read(scope, "wide", { partition: [a, b, wide(c)], id: "i" })).toMatchObject({ document });
+    expect(await store.count(scope, "wide", { equals: { a, b, c: wide(c) } })).toBe(2);
+  }
+  const { items } = await store.query(scope, "wide", { index: "byN", equals: {} });
+  expect(items.map(({ document }) => `${document["n"] as number}${(document["c"] as string).at(-1)}`).toSorted()).toEqual(["1x", "1y", "2x", "2y"]);
+  expect((await store.changes(scope, "wide")).changes.map(({ partition }) => (partition[2] as string).at(-1))).toEqual(["x", "x", "y", "y"]);
+  now += 61_000;
+  expect(
+    await store.purgeExpired(
+      systemScope("test", () => {}),
+      "wide",
+    ),
+  ).toEqual({ purged: 4, backlog: 0 });
+});
+
+it("closing waits for the calls under way, answers later ones, and can be repeated", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database, { poolSize: 1 });
+  await store.openContainer(container);
+  const writes = Array.from({ length: 20 }, (_, i) => store.write(scope, "notes", [`p${i}`], { op: "create", document: { id: "x", p: `p${i}`, n: 1 } }));
+  await Promise.all([store.close(), store.close()]);
+  await Promise.all(writes);
+  await refusal(create(store, "late"), "NOT_FOUND");
+  const again = await databases.store(database);
+  await again.openContainer(container);
+  expect((await again.changes(scope, "notes")).changes).toHaveLength(20);
+});

@@ -1,0 +1,98 @@
+/** Ranges: one index range scan each, in key order, with what has expired left out by PostgreSQL. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { ContainerTtl } from "../../domain/ttl.ts";
+import type { ScanRange, ScanRequest, ScanResult, ScanRow, StoredKey } from "../../items/item-engine.ts";
+import type { Loaded } from "./catalog.ts";
+import type { Session } from "./connection.ts";
+import { partitionKeyOf, quote } from "./names.ts";
+
+/** Collects a statement's values and gives their places. */
+class Values {
+  readonly list: unknown[] = [];
+  add(value: unknown): string {
+    this.list.push(value);
+    return `$${this.list.length}`;
+  }
+}
+
+/**
+ * Asks for one row more than wanted, to know whether the range goes on. A row past `limit`, or past the bytes of those before it,
+ * comes without its document, and only the first such row comes at all: nothing unbounded is read or sent.
+ */
+export async function scan(session: Session, loaded: Loaded, { range, reverse, limit, bytesMax, now }: ScanRequest): Promise<ScanResult> {
+  const values = new Values();
+  const key = keyOf(loaded, range);
+  const direction = reverse ? " DESC" : "";
+  const bytes = values.add(Math.max(1, bytesMax));
+  const wanted = values.add(limit);
+  const sortKey = range.kind === "partition" ? "NULL" : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
+  const rows = await session.query<FoundRow>(
+    `SELECT pk, id, etag, modified_at, ttl, sort_key, CASE WHEN place <= ${wanted}::bigint AND through - bytes < ${bytes}::bigint THEN doc END
+     FROM (
+       SELECT r.*, row_number() OVER w AS place, sum(bytes) OVER w AS through, lag(bytes, 1, 0) OVER w AS last_bytes
+       FROM (
+         SELECT ${range.kind === "partition" ? "NULL" : "coalesce(pk_full, pk)"} AS pk, id, etag, modified_at, ttl, ${sortKey} AS sort_key, ${key} AS key, doc, octet_length(doc) AS bytes
+         FROM ${loaded.table} WHERE ${condition(loaded, range, now, values)} ORDER BY ${key}${direction} LIMIT ${wanted}::bigint + 1
+       ) r WINDOW w AS (ORDER BY key${direction} ROWS UNBOUNDED PRECEDING)
+     ) n WHERE through - bytes - last_bytes < ${bytes}::bigint ORDER BY key${direction}`,
+    values.list,
+  );
+  const found = rows.flatMap((row) => toRow(range, row));
+  return { rows: found, done: found.length === rows.length };
+}
+
+type FoundRow = [pk: string | null, id: string, etag: string, modifiedAt: number, ttl: number | null, sortKey: string | null, json: string | null];
+
+function toRow(range: ScanRange, [pk, idKey, etag, modifiedAt, ttl, sortKey, json]: FoundRow): ScanRow[] {
+  if (json === null) return [];
+  const row = { pk: range.kind === "partition" ? range.pk : (pk as string), idKey, etag, modifiedAt, ttl, json };
+  return [sortKey === null ? row : { ...row, sortKey }];
+}
+
+export async function count(session: Session, loaded: Loaded, range: ScanRange, now: number): Promise<number> {
+  const values = new Values();
+  const [row] = await session.query<[number]>(`SELECT count(*) FROM ${loaded.table} WHERE ${condition(loaded, range, now, values)}`, values.list);
+  return row?.[0] ?? 0;
+}
+
+/** The column that a range runs over. */
+function keyOf({ compiled, columns }: Loaded, range: ScanRange): string {
+  if (range.kind === "partition") return "id";
+  const column = columns[compiled.indexes.findIndex(({ name }) => name === range.index)];
+  if (column === undefined) throw new PinakesError("INTERNAL", `the query was planned for an index "${range.index}" that container "${compiled.name}" has not`);
+  return quote(column);
+}
+
+function condition(loaded: Loaded, range: ScanRange, now: number, values: Values): string {
+  return [...bounds(loaded, range, values), ...visible(loaded.compiled.ttl, now, values)].join(" AND ");
+}
+
+function bounds(loaded: Loaded, range: ScanRange, values: Values): string[] {
+  if (range.kind === "partition") {
+    const lower = [`pk = ${values.add(partitionKeyOf(range.pk))}`, `id >= ${values.add(range.lower)}`];
+    return range.upper === undefined ? lower : [...lower, `id < ${values.add(range.upper)}`];
+  }
+  const key = keyOf(loaded, range);
+  const at = (bound: Uint8Array) => values.add(Buffer.concat([range.partition, bound]));
+  return [`${key} >= ${at(range.lower)}`, `${key} < ${at(range.upper)}`];
+}
+
+/** domain/ttl.ts in SQL. `own_expiry` is null without a ttl of its own and for -1. */
+function visible(ttl: ContainerTtl, now: number, values: Values): string[] {
+  if (ttl === null) return [];
+  const own = `own_expiry IS NULL OR own_expiry > ${values.add(now)}::bigint`;
+  if (ttl === -1) return [`(${own})`];
+  return [`CASE WHEN ttl IS NULL THEN modified_at > ${values.add(now - ttl * 1000)}::bigint ELSE ${own} END`];
+}
+
+/** Each half runs over its own partial index, oldest first. */
+export async function expired(session: Session, { compiled: { ttl }, table }: Loaded, now: number, limit: number): Promise<StoredKey[]> {
+  if (ttl === null) return [];
+  const own = `(SELECT coalesce(pk_full, pk) AS pk, id, own_expiry AS due FROM ${table} WHERE own_expiry <= $1::bigint ORDER BY own_expiry LIMIT $2)`;
+  const byDefault = `(SELECT coalesce(pk_full, pk), id, modified_at + $3::bigint FROM ${table} WHERE ttl IS NULL AND modified_at <= $1::bigint - $3::bigint ORDER BY modified_at LIMIT $2)`;
+  const rows =
+    ttl === -1
+      ? await session.query<[string, string]>(`SELECT pk, id FROM ${own} AS o ORDER BY due`, [now, limit])
+      : await session.query<[string, string]>(`SELECT pk, id FROM (${own} UNION ALL ${byDefault}) AS o ORDER BY due LIMIT $2`, [now, limit, ttl * 1000]);
+  return rows.map(([pk, idKey]) => ({ pk, idKey }));
+}
