@@ -1,0 +1,27 @@
+import { join, resolve } from "node:path";
+import { createObjectStore } from "../../objects/create-object-store.ts";
+import type { ObjectStore } from "../../ports/object-store.ts";
+import { FileObjectDriver } from "./driver.ts";
+import { nodeFiles, storeError, type Files } from "./files.ts";
+import { makeRoot } from "./folders.ts";
+import { sweepTempFiles } from "./temp-files.ts";
+
+export interface FileObjectsOptions {
+  readonly dir: string;
+  /** For tests that watch or break the file functions. */
+  readonly files?: Files;
+}
+
+/** Objects as files in a folder, which is made when absent. */
+export async function openFileObjects({ dir, files = nodeFiles }: FileObjectsOptions): Promise<ObjectStore> {
+  const base = resolve(dir);
+  const folders = { root: join(base, "v1"), temps: join(base, "tmp") };
+  try {
+    await makeRoot(files, folders.root);
+    await makeRoot(files, folders.temps);
+    await sweepTempFiles(files, folders.temps);
+  } catch (error) {
+    throw storeError(error, base);
+  }
+  return createObjectStore(new FileObjectDriver(files, base, folders));
+}

@@ -1,0 +1,120 @@
+/**
+ * An ObjectStore over any ObjectDriver. What every driver must do alike is done here: scope first, keys checked and put under their
+ * tenant, limits, abort, close. Drivers only keep bytes.
+ */
+import { PinakesError, invalid } from "../domain/errors.ts";
+import { invariant } from "../domain/invariant.ts";
+import type * as port from "../ports/object-store.ts";
+import { checkedBody } from "./body.ts";
+import type { ObjectDriver } from "./object-driver.ts";
+import { keySpaceOf, storedAfter, storedKey, storedPrefix } from "./object-key.ts";
+import { objectLimits } from "./object-limits.ts";
+
+export function createObjectStore(driver: ObjectDriver): port.ObjectStore {
+  return new DriverObjectStore(driver);
+}
+
+class DriverObjectStore implements port.ObjectStore {
+  readonly capabilities: port.ObjectStoreCapabilities;
+  readonly #driver: ObjectDriver;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(driver: ObjectDriver) {
+    this.capabilities = Object.freeze({ ...driver.capabilities });
+    this.#driver = driver;
+  }
+
+  async put(scope: port.AnyScope, key: string, body: port.ObjectBody, options: port.PutOptions = {}): Promise<port.PutResult> {
+    const stored = storedKey(keySpaceOf(scope), key);
+    const { signal, ifAbsent = false } = options;
+    if (ifAbsent && !this.capabilities.conditionalPut) {
+      throw new PinakesError("NOT_SUPPORTED", `The ${this.capabilities.driver} object store cannot put only if absent; use a unique key instead.`);
+    }
+    const chunks = checkedBody(body, signal);
+    return this.#run(signal, () => this.#driver.put(stored, chunks, { ifAbsent, ...withSignal(signal) }));
+  }
+
+  async get(scope: port.AnyScope, key: string, options: port.GetOptions = {}): Promise<Uint8Array | undefined> {
+    const stored = storedKey(keySpaceOf(scope), key);
+    const range = checkRange(options.range);
+    const bytes = await this.#run(options.signal, () => this.#driver.get(stored, range, objectLimits.getBytesMax, options.signal));
+    invariant(bytes === undefined || bytes.byteLength <= (range.end ?? Infinity) - range.start, "INTERNAL", "the driver gave more bytes than the range holds");
+    return bytes;
+  }
+
+  async stream(scope: port.AnyScope, key: string, options: port.GetOptions = {}): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const stored = storedKey(keySpaceOf(scope), key);
+    const range = checkRange(options.range);
+    return this.#run(options.signal, () => this.#driver.stream(stored, range, options.signal));
+  }
+
+  async head(scope: port.AnyScope, key: string, options: port.CallOptions = {}): Promise<port.ObjectHead | undefined> {
+    const stored = storedKey(keySpaceOf(scope), key);
+    return this.#run(options.signal, () => this.#driver.head(stored, options.signal));
+  }
+
+  async list(scope: port.AnyScope, prefix: string, options: port.ListOptions = {}): Promise<port.ObjectPage> {
+    const space = keySpaceOf(scope);
+    const stored = storedPrefix(space, prefix);
+    const after = options.after === undefined ? undefined : storedAfter(space, options.after);
+    const limit = checkLimit(options.limit);
+    // One more than asked for tells whether there is a next page.
+    const request = { prefix: stored, after, limit: limit + 1, ...withSignal(options.signal) };
+    const found = await this.#run(options.signal, () => this.#driver.list(request));
+    const keys = found.slice(0, limit).map((entry) => {
+      invariant(entry.key.startsWith(stored), "INTERNAL", "the driver listed a key outside the prefix");
+      return { ...entry, key: entry.key.slice(space.prefix.length) };
+    });
+    const last = keys.at(-1);
+    return found.length > limit && last !== undefined ? { keys, next: last.key } : { keys };
+  }
+
+  async delete(scope: port.AnyScope, keys: readonly string[], options: port.CallOptions = {}): Promise<void> {
+    const space = keySpaceOf(scope);
+    if (!Array.isArray(keys) || keys.length > objectLimits.deleteKeysMax) {
+      throw invalid(`keys: must be a list of at most ${objectLimits.deleteKeysMax} keys; delete more in several calls.`);
+    }
+    const stored = [...new Set(keys.map((key: string) => storedKey(space, key)))];
+    await this.#run(options.signal, () => this.#driver.delete(stored, options.signal));
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#driver.close());
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #run<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new PinakesError("UNAVAILABLE", "The object store is closed.", { retryable: false });
+    signal?.throwIfAborted();
+    const promise = call();
+    this.#underWay.add(promise);
+    try {
+      return await promise;
+    } finally {
+      this.#underWay.delete(promise);
+    }
+  }
+}
+
+function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+function checkRange(range: port.ByteRange | undefined): port.ByteRange {
+  if (range === undefined) return { start: 0 };
+  const { start, end } = range;
+  const fits = (value: number) => Number.isSafeInteger(value) && value >= 0;
+  if (fits(start) && (end === undefined || (fits(end) && end >= start))) return end === undefined ? { start } : { start, end };
+  throw invalid(`range: needs whole numbers 0 ≤ start ≤ end, got ${JSON.stringify(range)}.`);
+}
+
+function checkLimit(limit: number | undefined): number {
+  if (limit === undefined) return objectLimits.listKeysDefault;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= objectLimits.listKeysMax) return limit;
+  throw invalid(`limit: must be a whole number from 1 to ${objectLimits.listKeysMax}, got ${JSON.stringify(limit)}.`);
+}
