@@ -1,0 +1,150 @@
+/**
+ * Commits: read, plan, write under the condition that everything read is still so; again from the start when it is not.
+ *
+ * What makes them serialisable: every row that the plan looked at is written under a condition on its etag or checked in the same
+ * transaction, and so are unique values and the feed's counter. Etags never repeat, so an equal etag is the same state.
+ *
+ * When an answer is lost, the next attempt finds out what happened: our own etag on any row means that the commit took effect, all
+ * rows as they were before means that it did not (and should it still arrive, the conditions let only one of the two through).
+ * Rows that somebody else has changed since leave it open, and the caller is told so.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { CommitOutcome, CommittedOperation } from "../../items/item-engine.ts";
+import { touchedIds, type CommitRequest } from "../../items/plan-batch.ts";
+import { send } from "./actions.ts";
+import type { Dynamo } from "./client.ts";
+import { CommitPlanner, type Current, type PlannedCommit } from "./commit-plan.ts";
+import type { Definition, Definitions } from "./definitions.ts";
+import { unknownOutcome } from "./errors.ts";
+import { shardOf } from "./feed.ts";
+import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { serviceLimits } from "./service-limits.ts";
+import type { Documents } from "./spill.ts";
+import { backoffMs, monotonicMs, sleep } from "./waiting.ts";
+
+const commitMsMax = 10_000;
+/** The feed's counter, entry and registration. */
+const feedActionsMax = 3;
+
+/** A commit whose answer was lost. */
+interface Pending {
+  readonly commit: PlannedCommit;
+  readonly cause: unknown;
+}
+
+export class Committer {
+  readonly #dynamo: Dynamo;
+  readonly #definitions: Definitions;
+  readonly #documents: Documents;
+  readonly #planner: CommitPlanner;
+  readonly #queue = new KeyedQueue();
+
+  constructor(dynamo: Dynamo, definitions: Definitions, documents: Documents) {
+    this.#dynamo = dynamo;
+    this.#definitions = definitions;
+    this.#documents = documents;
+    this.#planner = new CommitPlanner(dynamo, documents);
+  }
+
+  async commit(name: string, request: CommitRequest): Promise<CommitOutcome> {
+    const { compiled } = await this.#definitions.current(name);
+    if (!isSystemWork(request)) return this.#inTurn(name, compiled.feed, request);
+    // Removing and purging need not be atomic, and must not fail because of how many unique values the rows hold.
+    const rowsMax = Math.floor((serviceLimits.transactionActionsMax - feedActionsMax) / (1 + compiled.uniqueKeys.length));
+    const results: CommittedOperation[] = [];
+    for (let start = 0; start < request.operations.length; start += rowsMax) {
+      const outcome = await this.#inParts(name, compiled.feed, { ...request, operations: request.operations.slice(start, start + rowsMax) });
+      if (!outcome.ok) return outcome;
+      results.push(...outcome.results);
+    }
+    return { ok: true, results };
+  }
+
+  /** The service does not say whether the size of what is deleted counts. If it does, less at a time. */
+  async #inParts(name: string, feed: boolean, request: CommitRequest): Promise<CommitOutcome> {
+    try {
+      return await this.#inTurn(name, feed, request);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "LIMIT_EXCEEDED" || request.operations.length === 1) throw error;
+    }
+    const half = Math.ceil(request.operations.length / 2);
+    const first = await this.#inParts(name, feed, { ...request, operations: request.operations.slice(0, half) });
+    if (!first.ok) return first;
+    const second = await this.#inParts(name, feed, { ...request, operations: request.operations.slice(half) });
+    return second.ok ? { ok: true, results: [...first.results, ...second.results] } : second;
+  }
+
+  /** Waits for the commits under way. */
+  async close(): Promise<void> {
+    await this.#queue.idle();
+  }
+
+  #inTurn(name: string, feed: boolean, request: CommitRequest): Promise<CommitOutcome> {
+    const rows = touchedIds(request).map((idKey) => `${name}\0${request.pk}\0${idKey}`);
+    const shard = feed ? [`${name}\0${request.tenant}\0${shardOf(request.pk)}`] : [];
+    return this.#queue.run([...rows, ...shard], () => this.#untilSettled(name, request));
+  }
+
+  async #untilSettled(name: string, request: CommitRequest): Promise<CommitOutcome> {
+    const deadline = monotonicMs() + commitMsMax;
+    let pending: Pending | undefined;
+    let cause: unknown;
+    for (let attempt = 0; ; attempt += 1) {
+      const definition = await this.#definitions.current(name);
+      const current = await this.#current(definition, request, attempt === 0);
+      if (pending !== undefined && tookEffect(pending, request, current)) return this.#done(pending.commit);
+      const planned = await this.#planner.plan(definition, request, current);
+      if (planned !== "again") {
+        if ("outcome" in planned) return planned.outcome;
+        const sent = await this.#send(definition, planned.commit);
+        if (sent.outcome === "done") return this.#done(planned.commit);
+        if (sent.outcome === "unknown") pending = { commit: planned.commit, cause: sent.cause };
+        else await this.#documents.discard(planned.commit.written);
+        cause = sent.cause;
+      }
+      if (monotonicMs() >= deadline) throw contended(pending, cause);
+      await sleep(backoffMs(attempt));
+    }
+  }
+
+  /** Creating in a plain container first tries without reading: mostly the id is new, and the condition tells if it is not. */
+  async #current(definition: Definition, request: CommitRequest, first: boolean): Promise<Current> {
+    const plain = !definition.compiled.feed && definition.compiled.uniqueKeys.length === 0;
+    if (first && plain && request.operations.every(({ op }) => op === "create")) return { rows: new Map(), counter: undefined };
+    return this.#planner.read(definition, request);
+  }
+
+  async #send(definition: Definition, { actions }: PlannedCommit): ReturnType<typeof send> {
+    // A single check was answered by the read itself.
+    if (actions.length === 0 || (actions.length === 1 && actions[0]?.do === "check")) return { outcome: "done" };
+    const inForce = async () => (await this.#definitions.current(definition.compiled.name)).stored.version === definition.stored.version;
+    return send(this.#dynamo, definition.table, actions, inForce);
+  }
+
+  async #done({ plan, replaced }: PlannedCommit): Promise<CommitOutcome> {
+    await this.#documents.discard(replaced);
+    return { ok: true, results: plan.results };
+  }
+}
+
+function isSystemWork({ operations }: CommitRequest): boolean {
+  return operations.every(({ op }) => op === "remove" || op === "purge");
+}
+
+function tookEffect({ commit, cause }: Pending, request: CommitRequest, { rows }: Current): boolean {
+  const touched = new Set(touchedIds(request));
+  const writes = commit.plan.writes.filter(({ idKey }) => touched.has(idKey));
+  if (writes.some(({ idKey, put }) => put !== undefined && rows.get(idKey)?.etag === put.etag)) return true;
+  // Removing what is left is right whatever happened.
+  if (isSystemWork(request) || writes.every(({ idKey, before }) => rows.get(idKey)?.etag === before?.etag)) return false;
+  throw unknownOutcome(cause);
+}
+
+function contended(pending: Pending | undefined, cause: unknown): PinakesError {
+  if (pending !== undefined) return unknownOutcome(pending.cause);
+  return new PinakesError(
+    "UNAVAILABLE",
+    `The write did not get through within ${commitMsMax} ms: others write the same items, or DynamoDB is throttling. Try again.`,
+    { cause },
+  );
+}

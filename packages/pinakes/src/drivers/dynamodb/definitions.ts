@@ -1,0 +1,226 @@
+/**
+ * The definitions of containers: kept in the meta table, cached in every process.
+ *
+ * Why a cached definition may be written by. A new index must hold every item, also those that processes write which have not heard
+ * of it. So a definition is a lease: a process writes by it for at most `maxAgeMs` after it asked for it (measured on its own
+ * monotonic clock, from before the question was sent), and then asks again. Whoever adds an index fills it from the existing items
+ * only 2 × `maxAgeMs` after the new version was stored (build.ts): by then no process can begin a write by an older version, and the
+ * second half is the time a request may be on its way. From then on every write maintains the new index, so items that the filling
+ * has not reached yet, or has passed, are complete either way. Processes may be configured with different ages: the largest that
+ * ever opened the container is stored with it, and that is the one that is waited for.
+ */
+import { invariant } from "../../domain/invariant.ts";
+import { compileContainer, mergeDefinitions, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
+import type { Dynamo } from "./client.ts";
+import { errorName } from "./errors.ts";
+import { containerTable, createContainerTable, expiryGsi, indexGsi, type TableIndex } from "./schema.ts";
+import { backoffMs, monotonicMs, sleep } from "./waiting.ts";
+
+export interface StoredDefinition {
+  readonly format: 1;
+  readonly version: number;
+  readonly definition: NormalDefinition;
+  /** The number of each index in the table, and whether it holds every item. */
+  readonly indexes: Readonly<Record<string, { readonly id: number; readonly ready: boolean }>>;
+  readonly nextId: number;
+  readonly expiryReady: boolean;
+  /** False while the table's indexes still have to be brought in line with this. */
+  readonly settled: boolean;
+  readonly maxAgeMs: number;
+}
+
+export interface Definition {
+  readonly table: string;
+  readonly compiled: CompiledContainer;
+  /** Aligned with the container's indexes. */
+  readonly indexIds: readonly number[];
+  readonly stored: StoredDefinition;
+  /** Grows with every change of what is stored, also of an index's state. */
+  readonly revision: number;
+  readonly readAt: number;
+}
+
+export class Definitions {
+  readonly #dynamo: Dynamo;
+  readonly #prefix: string;
+  readonly #meta: string;
+  readonly #maxAgeMs: number;
+  readonly #known = new Map<string, Definition>();
+  readonly #refreshing = new Map<string, Promise<Definition>>();
+
+  constructor(dynamo: Dynamo, prefix: string, meta: string, maxAgeMs: number) {
+    this.#dynamo = dynamo;
+    this.#prefix = prefix;
+    this.#meta = meta;
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  known(name: string): Definition | undefined {
+    return this.#known.get(name);
+  }
+
+  /** After closing, no container is open. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** Never older than `maxAgeMs`. Without a promise while the cached one is young enough. */
+  current(name: string): Definition | Promise<Definition> {
+    const known = this.#known.get(name);
+    if (known !== undefined && monotonicMs() - known.readAt < this.#maxAgeMs) return known;
+    return this.refresh(name);
+  }
+
+  /** Reads it again; calls that come while a read is under way share its answer. */
+  async refresh(name: string): Promise<Definition> {
+    let refreshing = this.#refreshing.get(name);
+    if (refreshing === undefined) {
+      refreshing = this.#require(name);
+      this.#refreshing.set(name, refreshing);
+      const forget = () => this.#refreshing.delete(name);
+      refreshing.then(forget, forget);
+    }
+    return refreshing;
+  }
+
+  /** Stores what opening `next` makes of the container. `before` is what this process found. */
+  async open(next: NormalDefinition, dropUndeclaredIndexes: boolean, signal: AbortSignal): Promise<{ before: Definition | undefined; now: Definition }> {
+    const first = await this.#read(next.name);
+    for (let before = first; ; before = await this.#read(next.name)) {
+      if (before === undefined) {
+        if (await this.#create(next, signal)) return { before: first, now: await this.#require(next.name) };
+        continue;
+      }
+      const merged = mergeDefinitions(before.stored.definition, next, dropUndeclaredIndexes);
+      const wanted = evolve(before.stored, merged, this.#maxAgeMs);
+      if (wanted === before.stored) return { before: first, now: before };
+      if (await this.#replace(before, wanted)) return { before: first, now: await this.#require(next.name) };
+    }
+  }
+
+  /** Changes the state of what is stored, unless the version is another one by now. */
+  async update(name: string, version: number, change: (stored: StoredDefinition) => StoredDefinition): Promise<boolean> {
+    for (let attempt = 0; ; attempt += 1) {
+      const before = await this.#require(name);
+      if (before.stored.version !== version) return false;
+      if (await this.#replace(before, change(before.stored))) {
+        await this.#require(name);
+        return true;
+      }
+      await sleep(backoffMs(attempt));
+    }
+  }
+
+  async #require(name: string): Promise<Definition> {
+    const found = await this.#read(name);
+    invariant(found !== undefined, "INTERNAL", `The definition of container "${name}" is gone from the meta table.`);
+    return found;
+  }
+
+  async #read(name: string): Promise<Definition | undefined> {
+    const readAt = monotonicMs();
+    const { Item } = await this.#dynamo.repeat(`read the definition of ${name}`, (api) =>
+      api.getItem({ TableName: this.#meta, Key: metaKey(name), ConsistentRead: true }),
+    );
+    if (Item?.["def"]?.S === undefined) return undefined;
+    const stored = JSON.parse(Item["def"].S) as StoredDefinition;
+    invariant(
+      stored.format === 1,
+      "CORRUPT",
+      `The definition of container "${name}" has format ${String(stored.format)}, which this version of Pinakes does not know.`,
+    );
+    const compiled = this.#compile(stored);
+    const found: Definition = {
+      table: containerTable(this.#prefix, name),
+      compiled,
+      indexIds: compiled.indexes.map((index) => stored.indexes[index.name]?.id as number),
+      stored,
+      revision: Number(Item["rev"]?.N),
+      readAt,
+    };
+    // An answer that was overtaken by a newer one must not take its place.
+    const known = this.#known.get(name);
+    if (known !== undefined && known.revision > found.revision) return known;
+    this.#known.set(name, found);
+    return found;
+  }
+
+  /** Compiled once per version, so that a container stays the same object while nothing changes. */
+  #compile({ definition, version }: StoredDefinition): CompiledContainer {
+    const known = this.#known.get(definition.name)?.compiled;
+    return known?.version === version ? known : compileContainer(definition, version);
+  }
+
+  /** The table first, the definition last: a table without one is adopted by whoever opens the container next. */
+  async #create(definition: NormalDefinition, signal: AbortSignal): Promise<boolean> {
+    const names = Object.keys(definition.indexes);
+    const wanted = names.map((name, i) => indexGsi(name, i + 1));
+    const table = containerTable(this.#prefix, definition.name);
+    const made = await createContainerTable(this.#dynamo, table, [...wanted, ...(definition.ttl === null ? [] : [expiryGsi])], signal);
+    const present = new Set((made.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName));
+    // Another process may have made the table for another declaration: what it lacks is built, as for any later index.
+    const has = ({ gsi }: TableIndex) => present.has(gsi);
+    const expiryReady = definition.ttl === null || has(expiryGsi);
+    return this.#store(definition.name, undefined, {
+      format: 1,
+      version: 1,
+      definition,
+      indexes: Object.fromEntries(names.map((name, i) => [name, { id: i + 1, ready: has(wanted[i] as TableIndex) }])),
+      nextId: names.length + 1,
+      expiryReady: definition.ttl !== null && expiryReady,
+      settled: expiryReady && wanted.every(has) && present.size === wanted.length + (definition.ttl === null ? 0 : 1),
+      maxAgeMs: this.#maxAgeMs,
+    });
+  }
+
+  #replace({ stored, revision }: Definition, next: StoredDefinition): Promise<boolean> {
+    return this.#store(stored.definition.name, revision, next);
+  }
+
+  /** False when somebody else was faster. */
+  async #store(name: string, revision: number | undefined, next: StoredDefinition): Promise<boolean> {
+    const item = { ...metaKey(name), def: { S: JSON.stringify(next) }, rev: { N: String((revision ?? 0) + 1) } };
+    const condition =
+      revision === undefined
+        ? { ConditionExpression: "attribute_not_exists(pk)" }
+        : { ConditionExpression: "rev = :rev", ExpressionAttributeValues: { ":rev": { N: String(revision) } } };
+    try {
+      // Repeating it after a lost answer may find our own change in place. Whoever called reads again and sees that nothing is left to do.
+      await this.#dynamo.repeat(`store the definition of ${name}`, (api) => api.putItem({ TableName: this.#meta, Item: item, ...condition }));
+      return true;
+    } catch (error) {
+      if (errorName(error) === "ConditionalCheckFailedException") return false;
+      throw error;
+    }
+  }
+}
+
+function metaKey(name: string): { pk: { S: string } } {
+  return { pk: { S: `container#${name}` } };
+}
+
+/** What is stored once `merged` is in force; the same object when nothing changes. */
+function evolve(stored: StoredDefinition, merged: NormalDefinition, maxAgeMs: number): StoredDefinition {
+  const age = Math.max(stored.maxAgeMs, maxAgeMs);
+  if (JSON.stringify(merged) === JSON.stringify(stored.definition)) return age === stored.maxAgeMs ? stored : { ...stored, maxAgeMs: age };
+  let { nextId } = stored;
+  const indexes = Object.entries(merged.indexes).map(([name, index]) => {
+    const same = JSON.stringify(index) === JSON.stringify(stored.definition.indexes[name]);
+    return [name, same ? (stored.indexes[name] as { id: number; ready: boolean }) : { id: nextId++, ready: false }] as const;
+  });
+  return {
+    format: 1,
+    version: stored.version + 1,
+    definition: merged,
+    indexes: Object.fromEntries(indexes),
+    nextId,
+    // Kept when ttl is switched off: it may come back, and costs little.
+    expiryReady: stored.expiryReady,
+    settled:
+      stored.settled &&
+      indexes.every(([, { ready }]) => ready) &&
+      indexes.length === Object.keys(stored.indexes).length &&
+      (merged.ttl === null || stored.expiryReady),
+    maxAgeMs: age,
+  };
+}

@@ -1,0 +1,242 @@
+/** Commits on DynamoDB: several processes, lost answers, the and the limits of the service. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../domain/json.ts";
+import { systemScope, tenantScope } from "../../domain/scope.ts";
+import type { ItemStore, Operation } from "../../ports/item-store.ts";
+import { openDynamoItems } from "./index.ts";
+import { startLagProxy, type LagProxy } from "./lag-proxy.ts";
+import { testConnection } from "./test-server.ts";
+import { failure, TestStores, wholeFeed } from "./test-stores.ts";
+
+const scope = tenantScope("acme");
+const system = systemScope("tests of the DynamoDB driver", () => undefined);
+
+let proxy: LagProxy;
+const stores = new TestStores(() => proxy.endpoint);
+beforeAll(async () => {
+  proxy = await startLagProxy({ lagMs: 0 });
+});
+afterAll(() => proxy.stop());
+
+const upsert = (id: string, more: JsonObject = {}): Operation => ({ op: "upsert", document: { id, p: "a", ...more } });
+const increment: Operation = { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] };
+
+describe("several processes", () => {
+  it.each([false, true])("R-AGT-53 increments of one item by three engines on the same tables end exact (feed: %s)", async (withFeed) => {
+    const options = stores.options();
+    const engines = await Promise.all(Array.from({ length: 3 }, () => openDynamoItems(options)));
+    await Promise.all(engines.map((store) => store.openContainer({ name: "notes", partitionKey: ["p"], feed: withFeed })));
+    const [first] = engines as [ItemStore];
+    await first.write(scope, "notes", ["a"], upsert("x", { n: 0 }));
+    await Promise.all(engines.flatMap((store) => Array.from({ length: 15 }, () => store.write(scope, "notes", ["a"], increment))));
+    expect((await first.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(45);
+    if (withFeed) expect(new Set((await wholeFeed(first, scope, 7)).map(({ etag }) => etag)).size).toBe(46);
+    await Promise.all(engines.map((store) => store.close()));
+  });
+
+  it("two batches that each check what the other writes never both get through", async () => {
+    const options = stores.options();
+    const engines = await Promise.all([openDynamoItems(options), openDynamoItems(options)]);
+    for (const store of engines) await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    for (let round = 0; round < 15; round += 1) {
+      const names = [`${round}-left`, `${round}-right`];
+      const batches = engines.map((store, i) =>
+        store.batch(
+          scope,
+          "notes",
+          ["a"],
+          [
+            { op: "check", id: names[i] as string, exists: false },
+            { op: "create", document: { id: names[1 - i], p: "a" } },
+          ],
+        ),
+      );
+      const outcomes = (await Promise.allSettled(batches)).map(({ status }) => status);
+      expect(outcomes.toSorted()).toEqual(["fulfilled", "rejected"]);
+    }
+    await Promise.all(engines.map((store) => store.close()));
+  });
+
+  it("a unique value claimed by two engines at once has one holder, and their unique items agree with the rows", async () => {
+    const options = stores.options();
+    const engines = await Promise.all([openDynamoItems(options), openDynamoItems(options)]);
+    for (const store of engines) await store.openContainer({ name: "notes", partitionKey: ["p"], uniqueKeys: { name: ["name"] } });
+    for (let round = 0; round < 10; round += 1) {
+      const claims = engines.flatMap((store, e) =>
+        Array.from({ length: 3 }, (_, i) => store.write(scope, "notes", ["a"], upsert(`${e}-${i}`, { name: `n${round}` }))),
+      );
+      const won = (await Promise.allSettled(claims)).filter(({ status }) => status === "fulfilled");
+      expect(won).toHaveLength(1);
+    }
+    await Promise.all(engines.map((store) => store.close()));
+  });
+});
+
+describe("lost answers", () => {
+  it.each([
+    ["a single write", {}],
+    ["a transaction", { feed: true, uniqueKeys: { u: ["u"] } }],
+  ])("%s whose answer is lost takes effect once", async (_what, more) => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"], ...more });
+    proxy.loseAnswers(1);
+    const created = await store.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a", n: 0, u: 1 } });
+    expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.etag).toBe(created.etag);
+    for (let i = 1; i <= 5; i += 1) {
+      proxy.loseAnswers(i % 3);
+      await store.write(scope, "notes", ["a"], increment);
+      expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(i);
+    }
+    proxy.loseAnswers(0);
+    if ("feed" in more) expect(await wholeFeed(store, scope, 100)).toHaveLength(6);
+  });
+
+  it("a single delete whose answer is lost says that its outcome is unknown, and is not repeated on what came after", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    await store.write(scope, "notes", ["a"], upsert("x"));
+    proxy.loseAnswers(1);
+    const error = await failure(store.write(scope, "notes", ["a"], { op: "delete", id: "x" }));
+    expect([error.code, error.message]).toEqual(["UNAVAILABLE", expect.stringMatching(/cannot be told/)]);
+    expect((await failure(store.write(scope, "notes", ["a"], { op: "delete", id: "x" }))).code).toBe("NOT_FOUND");
+  });
+
+  it("throttled reads, writes and queries are tried again", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
+    for (let i = 1; i <= 5; i += 1) {
+      proxy.throttle(i);
+      await store.write(scope, "notes", ["a"], i === 1 ? upsert("x", { n: 1 }) : increment);
+      proxy.throttle(i);
+      expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(i);
+      proxy.throttle(i);
+      expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(1);
+    }
+    proxy.throttle(0);
+    expect(await wholeFeed(store, scope, 100)).toHaveLength(5);
+  });
+
+  it("a service that is not there is UNAVAILABLE, with the cause", async () => {
+    const error = await failure(openDynamoItems({ ...testConnection, endpoint: "http://127.0.0.1:1" }));
+    expect([error.code, error.retryable]).toEqual(["UNAVAILABLE", true]);
+    expect(error.cause).toBeDefined();
+  });
+});
+
+describe("limits of the service", () => {
+  it("a transaction of 100 actions works and one more is refused by us, naming the limit", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"], uniqueKeys: { u: ["u"], v: ["v"] } });
+    // An item and its two values: three actions each, and one that has no value.
+    const batch = (plain: number): Operation[] => [
+      ...Array.from({ length: 33 }, (_, i) => upsert(`i${i}`, { u: i, v: i })),
+      ...Array.from({ length: plain }, (_, i) => upsert(`plain${i}`)),
+    ];
+    const error = await failure(store.batch(scope, "notes", ["a"], batch(2)));
+    expect([error.code, error.message]).toEqual(["LIMIT_EXCEEDED", expect.stringMatching(/101 actions.*100/)]);
+    expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
+    await store.batch(scope, "notes", ["a"], batch(1));
+    expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(34);
+    // Removing them takes as many actions, and must never be refused.
+    expect(await store.deletePartition(scope, "notes", ["a"])).toEqual({ deleted: 34, done: true });
+    await store.batch(scope, "notes", ["a"], batch(1));
+  });
+
+  it("a transaction over 4 MB is refused without an object store, naming the limit; with one it works", async () => {
+    const { objects: _none, ...options } = stores.options();
+    await using plain = await openDynamoItems(options);
+    await using spilling = await openDynamoItems(stores.options());
+    const grow: Operation[] = Array.from({ length: 12 }, (_, i) => ({
+      op: "patch",
+      id: `i${i}`,
+      patch: [{ op: "set", path: "/more", value: "m".repeat(1_000) }],
+    }));
+    for (const store of [plain, spilling]) {
+      await store.openContainer({ name: "notes", partitionKey: ["p"] });
+      for (let i = 0; i < 12; i += 1) await store.write(scope, "notes", ["a"], upsert(`i${i}`, { text: "t".repeat(380_000) }));
+    }
+    const error = await failure(plain.batch(scope, "notes", ["a"], grow));
+    expect([error.code, error.message]).toEqual(["LIMIT_EXCEEDED", expect.stringMatching(/4 MB/)]);
+    expect((await plain.read(scope, "notes", { partition: ["a"], id: "i0" }))?.document["more"]).toBeUndefined();
+    await plain.batch(scope, "notes", ["a"], grow.slice(0, 10));
+    await spilling.batch(scope, "notes", ["a"], grow);
+    expect((await spilling.query(scope, "notes", { equals: { p: "a" }, filter: { more: { exists: true } } })).items.length).toBeGreaterThan(0);
+    expect(await spilling.count(scope, "notes", { equals: { p: "a" }, filter: { more: { exists: true } } })).toBe(12);
+  });
+
+  it("more than the 16 MB that the service answers at once are read in parts", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"], indexes: { byN: { partition: ["p"], sort: ["n"] } } });
+    const session: string[] = [];
+    for (let n = 0; n < 50; n += 1) session.push((await store.write(scope, "notes", ["a"], upsert(`i${n}`, { n, text: "t".repeat(390_000) }))).session);
+    const read = await store.readMany(
+      scope,
+      "notes",
+      Array.from({ length: 51 }, (_, n) => ({ partition: ["a"], id: `i${50 - n}` })),
+    );
+    expect(read.map((item) => item?.document["n"])).toEqual([undefined, ...Array.from({ length: 50 }, (_, n) => 49 - n)]);
+    expect(await store.count(scope, "notes", { index: "byN", equals: { p: "a" }, session })).toBe(50);
+    expect(await store.deletePartition(scope, "notes", ["a"], { limit: 8 })).toEqual({ deleted: 8, done: false });
+  });
+
+  it("partition keys beyond the service's 2,048 bytes work, tell apart, expire, are unique and are fed as any other", async () => {
+    let now = Date.UTC(2030, 0, 1);
+    await using store = await stores.open({ clock: { now: () => now } });
+    await store.openContainer({
+      name: "notes",
+      partitionKey: ["a", "b", "c"],
+      ttl: 10,
+      feed: true,
+      uniqueKeys: { u: ["u"] },
+      indexes: { all: { partition: [], sort: ["n"] } },
+    });
+    const long = "é".repeat(512);
+    const partitions = [
+      [long, long, long],
+      [long, long, `${long.slice(0, -1)}e`],
+      ["\u0001".repeat(1_000), long, "z"],
+    ] as const;
+    const sessions: string[] = [];
+    for (const [n, [a, b, c]] of partitions.entries()) {
+      sessions.push((await store.write(scope, "notes", [a, b, c], { op: "create", document: { id: "x", a, b, c, n, u: 1 } })).session);
+      expect((await failure(store.write(scope, "notes", [a, b, c], { op: "create", document: { id: "y", a, b, c, u: 1 } }))).code).toBe("CONFLICT");
+    }
+    for (const [n, partition] of partitions.entries())
+      expect((await store.read(scope, "notes", { partition, id: "x" }))?.document).toMatchObject({ c: partition[2], n });
+    expect((await store.query(scope, "notes", { index: "all", equals: {}, session: sessions })).items.map(({ document }) => document["c"])).toEqual(
+      partitions.map(([, , c]) => c),
+    );
+    expect(await store.count(scope, "notes", { equals: { a: long, b: long, c: long } })).toBe(1);
+    const before = await wholeFeed(store, scope, 100);
+    expect(before.map(({ partition }) => partition[2]).toSorted()).toEqual(partitions.map(([, , c]) => c).toSorted());
+    now += 10_000;
+    for (let purged = 0; purged < 3;) purged += (await store.purgeExpired(system, "notes")).purged;
+    expect((await wholeFeed(store, scope, 100)).filter(({ expired }) => expired)).toHaveLength(3);
+  });
+
+  it("bounds of a query may be longer than any key", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"], indexes: { byName: { partition: ["p"], sort: ["name"] } } });
+    const [longest, session] = ["x".repeat(255), [] as string[]];
+    for (const id of ["a", longest, "y", "é"]) session.push((await store.write(scope, "notes", ["a"], upsert(id, { name: id }))).session);
+    const ids = async (range: object, index?: string) =>
+      (await store.query(scope, "notes", { equals: { p: "a" }, range, session, ...(index === undefined ? {} : { index }) })).items.map(({ id }) => id);
+    for (const index of [undefined, "byName"]) {
+      for (const filler of ["x", "é", "\u{1f600}"]) {
+        const bound = `${longest}${filler.repeat(3_000)}`;
+        expect(await ids({ lt: bound }, index)).toEqual(["a", longest]);
+        expect(await ids({ gt: bound }, index)).toEqual(["y", "é"]);
+        expect(await ids({ prefix: bound }, index)).toEqual([]);
+      }
+      expect(await ids({ gt: "y", lt: "a" }, index)).toEqual([]);
+      expect(await ids({ lt: "y" }, index)).toEqual(["a", longest]);
+      expect(await ids({ lt: "" }, index)).toEqual([]);
+    }
+    expect((await store.query(scope, "notes", { index: "byName", equals: { p: "q".repeat(3_000) } })).items).toEqual([]);
+    const id = "\ue000";
+    await store.write(scope, "notes", ["a"], upsert(id));
+    expect(await ids({ lt: "\ue000" })).toEqual(["a", longest, "y", "é"]);
+    expect(await store.count(scope, "notes", { equals: { p: "a" }, range: { lt: "\ue000" } })).toBe(4);
+    expect(await store.count(scope, "notes", { equals: { p: "a" }, range: { lte: "\ue000" } })).toBe(5);
+  });
+});

@@ -1,0 +1,203 @@
+/**
+ * Items in DynamoDB: a table per container, a global secondary index per declared index. What is where says rows.ts; how commits
+ * stay serialisable says commit.ts; why index reads are never wrong, only late, says scan.ts.
+ */
+import { randomBytes } from "node:crypto";
+import { PinakesError } from "../../domain/errors.ts";
+import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
+import type {
+  CommitOutcome,
+  FeedPage,
+  FeedRequest,
+  ItemEngine,
+  ScanRange,
+  ScanRequest,
+  ScanResult,
+  StoredItem,
+  StoredKey,
+  StoredRawItem,
+} from "../../items/item-engine.ts";
+import type { CommitRequest } from "../../items/plan-batch.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
+import { IndexBuilder } from "./build.ts";
+import { keyText, type Dynamo } from "./client.ts";
+import { Committer } from "./commit.ts";
+import { Definitions, type Definition } from "./definitions.ts";
+import { errorName } from "./errors.ts";
+import { findExpired } from "./expired.ts";
+import { FeedTrimmer } from "./feed-trim.ts";
+import { readFeed } from "./feed.ts";
+import { requireReady } from "./index-state.ts";
+import { awaitIndex } from "./index-wait.ts";
+import { rowKey } from "./rows.ts";
+import { Scanner } from "./scan.ts";
+import { createMetaTable, metaTable } from "./schema.ts";
+import { Documents, type SpillOptions, type SweepResult } from "./spill.ts";
+import { mapLimited, sleep } from "./waiting.ts";
+
+export interface DynamoEngineOptions {
+  readonly dynamo: Dynamo;
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly objects: SpillOptions | undefined;
+  readonly definitionMaxAgeMs: number;
+  readonly indexWaitMsMax: number;
+}
+
+const documentsInParallel = 8;
+
+export class DynamoItemEngine implements ItemEngine {
+  /** Of 100 actions a transaction may have, 50 are left for unique values and the feed. What needs more is refused by name. */
+  readonly capabilities: ItemStoreCapabilities = { engine: "dynamodb", indexReads: "eventual", batchOperationsMax: 50, durable: true };
+  readonly #dynamo: Dynamo;
+  readonly #meta: string;
+  readonly #clock: Clock;
+  readonly #indexWaitMsMax: number;
+  readonly #definitions: Definitions;
+  readonly #documents: Documents;
+  readonly #committer: Committer;
+  readonly #scanner: Scanner;
+  readonly #trimmer: FeedTrimmer;
+  readonly #builder: IndexBuilder;
+  readonly #closing = new AbortController();
+
+  constructor({ dynamo, prefix, clock, objects, definitionMaxAgeMs, indexWaitMsMax }: DynamoEngineOptions) {
+    this.#dynamo = dynamo;
+    this.#meta = metaTable(prefix);
+    this.#clock = clock;
+    this.#indexWaitMsMax = indexWaitMsMax;
+    this.#definitions = new Definitions(dynamo, prefix, this.#meta, definitionMaxAgeMs);
+    this.#documents = new Documents(dynamo, prefix, clock, objects);
+    this.#committer = new Committer(dynamo, this.#definitions, this.#documents);
+    this.#scanner = new Scanner(dynamo, this.#documents);
+    this.#trimmer = new FeedTrimmer(dynamo);
+    this.#builder = new IndexBuilder(dynamo, this.#meta, this.#definitions, this.#documents);
+  }
+
+  /** Made by the first process that opens the store. */
+  async signingKey(): Promise<Uint8Array> {
+    await createMetaTable(this.#dynamo, this.#meta, this.#closing.signal);
+    const pk = { S: "signing-key" };
+    try {
+      await this.#dynamo.repeat("keep the signing key", (api) =>
+        api.putItem({ TableName: this.#meta, Item: { pk, key: { B: randomBytes(32) } }, ConditionExpression: "attribute_not_exists(pk)" }),
+      );
+    } catch (error) {
+      if (errorName(error) !== "ConditionalCheckFailedException") throw error;
+    }
+    const { Item } = await this.#dynamo.repeat("read the signing key", (api) => api.getItem({ TableName: this.#meta, Key: { pk }, ConsistentRead: true }));
+    const key = Item?.["key"]?.B;
+    if (key === undefined) throw new PinakesError("CORRUPT", `Table "${this.#meta}" has no signing key.`);
+    return key;
+  }
+
+  async openContainer(definition: NormalDefinition, { dropUndeclaredIndexes = false }: OpenContainerOptions): Promise<void> {
+    const { before, now } = await this.#definitions.open(definition, dropUndeclaredIndexes, this.#closing.signal);
+    if (!now.stored.settled) this.#builder.start(definition.name);
+    // A feed tells every commit from here on, also of writers that have yet to hear of it (definitions.ts).
+    if (before !== undefined && now.compiled.feed && !before.compiled.feed) await sleep(2 * now.stored.maxAgeMs);
+  }
+
+  container(name: string): CompiledContainer | undefined {
+    return this.#definitions.known(name)?.compiled;
+  }
+
+  async indexes({ name }: CompiledContainer): Promise<readonly IndexStatus[]> {
+    const definition = await this.#definitions.refresh(name);
+    const { compiled, stored } = definition;
+    const { progress } = stored.settled ? { progress: 1 } : await this.#builder.state(definition);
+    return compiled.indexes.map((index): IndexStatus =>
+      stored.indexes[index.name]?.ready === true ? { name: index.name, state: "ready", progress: 1 } : { name: index.name, state: "building", progress },
+    );
+  }
+
+  async read(container: CompiledContainer, key: StoredKey): Promise<StoredItem | undefined> {
+    const { table } = await this.#definition(container);
+    const item = await this.#dynamo.get(table, rowKey(key));
+    return item === undefined ? undefined : (await this.#documents.load(table, item))?.stored;
+  }
+
+  async readRaw(container: CompiledContainer, key: StoredKey): Promise<StoredRawItem | undefined> {
+    const stored = await this.read(container, key);
+    return stored === undefined ? undefined : { etag: stored.etag, modifiedAt: stored.modifiedAt, ttl: stored.ttl, bytes: Buffer.from(stored.json, "utf8") };
+  }
+
+  async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
+    const { table } = await this.#definition(container);
+    const items = await this.#dynamo.getMany(table, keys.map(rowKey));
+    return mapLimited(keys, documentsInParallel, async (key) => {
+      const item = items.get(keyText(rowKey(key)));
+      return item === undefined ? undefined : (await this.#documents.load(table, item))?.stored;
+    });
+  }
+
+  commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
+    return this.#committer.commit(name, request);
+  }
+
+  async scan(container: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
+    const { range } = request;
+    if (range.kind === "partition") return this.#scanner.partition(await this.#definition(container), range, request);
+    const { definition, index } = await this.#ready(container, range.index);
+    return this.#explained(container, range.index, () => this.#scanner.index(definition, index, range, request));
+  }
+
+  async count(container: CompiledContainer, range: ScanRange, now: number): Promise<number> {
+    if (range.kind === "partition") return this.#scanner.countPartition(await this.#definition(container), range, now);
+    const { definition, index } = await this.#ready(container, range.index);
+    return this.#explained(container, range.index, () => this.#scanner.countIndex(definition, index, range, now));
+  }
+
+  async changes(container: CompiledContainer, request: FeedRequest): Promise<FeedPage> {
+    const { table } = await this.#definition(container);
+    return readFeed(this.#dynamo, table, container.name, request);
+  }
+
+  async expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
+    return findExpired(this.#dynamo, await this.#definition(container), now, limit);
+  }
+
+  async trimFeed(container: CompiledContainer, before: number, limit: number): Promise<number> {
+    const { table } = await this.#definition(container);
+    return this.#trimmer.trim(table, before, limit);
+  }
+
+  async awaitIndex(container: CompiledContainer, index: string, keys: readonly StoredKey[]): Promise<void> {
+    const ready = await this.#ready(container, index);
+    await awaitIndex(this.#dynamo, ready.definition, ready.index, keys, this.#clock.now(), this.#indexWaitMsMax);
+  }
+
+  /** Deletes documents in the object store that no item refers to and that are older than `graceMs`; call again with `next`. */
+  sweepSpills(graceMs: number, after?: string): Promise<SweepResult> {
+    return this.#documents.sweep(graceMs, after);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([this.#committer.close(), this.#builder.close()]);
+    this.#definitions.forget();
+    this.#dynamo.close();
+  }
+
+  async #definition({ name }: CompiledContainer): Promise<Definition> {
+    return this.#definitions.current(name);
+  }
+
+  #ready(container: CompiledContainer, index: string): ReturnType<typeof requireReady> {
+    return requireReady(this.#definitions, container, index, (definition) => this.#builder.state(definition));
+  }
+
+  /** An index that another process has just dropped is refused by the service: ask again, and say so. */
+  async #explained<T>(container: CompiledContainer, index: string, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (errorName(error) === "ValidationException") {
+        await this.#definitions.refresh(container.name);
+        await this.#ready(container, index);
+      }
+      throw error;
+    }
+  }
+}

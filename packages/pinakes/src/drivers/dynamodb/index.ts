@@ -1,0 +1,49 @@
+import { invalid } from "../../domain/errors.ts";
+import { createItemStore } from "../../items/create-item-store.ts";
+import { systemClock, type Clock } from "../../ports/clock.ts";
+import type { ItemStore } from "../../ports/item-store.ts";
+import { connect, type ConnectionOptions } from "./client.ts";
+import { DynamoItemEngine } from "./engine.ts";
+import { checkPrefix } from "./schema.ts";
+import type { SpillOptions } from "./spill.ts";
+
+export interface DynamoItemsOptions extends ConnectionOptions {
+  /** Tables are named `<prefix>.<container>`. */
+  readonly prefix?: string;
+  /** Where documents go that are too large for an item (400 KB), and the scope they are kept under. Without it they are refused. */
+  readonly objects?: SpillOptions;
+  readonly clock?: Clock;
+  /** How old a process may let its copy of a definition become. A new index waits twice as long before it is filled. */
+  readonly definitionMaxAgeMs?: number;
+  /** How long a query waits for its session token. */
+  readonly indexWaitMsMax?: number;
+}
+
+/**
+ * Items in DynamoDB.
+ *
+ * @example
+ * const items = await openDynamoItems({ region: "eu-central-1", prefix: "my-app", objects: { store, scope: system } });
+ */
+export async function openDynamoItems(options: DynamoItemsOptions): Promise<ItemStore> {
+  return createItemStore(await connectDynamoEngine(options), options.clock === undefined ? {} : { clock: options.clock });
+}
+
+/** The engine below the store, for what only it can do (`sweepSpills`). */
+export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<DynamoItemEngine> {
+  const {
+    region,
+    endpoint,
+    credentials,
+    objects,
+    prefix = "project-ascension-db",
+    clock = systemClock,
+    definitionMaxAgeMs = 10_000,
+    indexWaitMsMax = 5_000,
+  } = options;
+  if (typeof region !== "string" || region === "") throw invalid("region: name the AWS region of the tables.");
+  if (!(definitionMaxAgeMs >= 1)) throw invalid(`definitionMaxAgeMs: must be at least 1, got ${definitionMaxAgeMs}.`);
+  if (!(indexWaitMsMax >= 0)) throw invalid(`indexWaitMsMax: must be at least 0, got ${indexWaitMsMax}.`);
+  const dynamo = await connect({ region, ...(endpoint === undefined ? {} : { endpoint }), ...(credentials === undefined ? {} : { credentials }) });
+  return new DynamoItemEngine({ dynamo, prefix: checkPrefix(prefix), clock, objects, definitionMaxAgeMs, indexWaitMsMax });
+}
