@@ -1,0 +1,89 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+
+const base = await mkdtemp(join(tmpdir(), "pinakes-start-"));
+afterAll(() => rm(base, { recursive: true, force: true }));
+
+const script = fileURLToPath(new URL("start.ts", import.meta.url));
+
+function start(env: Record<string, string>): ChildProcessByStdio<null, Readable, Readable> {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PINAKES_")));
+  return spawn(process.execPath, [script], { env: { ...inherited, PINAKES_PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+async function end(child: ChildProcessByStdio<null, Readable, Readable>): Promise<{ code: number | null; out: string; err: string }> {
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit") as Promise<[number | null]>]);
+  return { code, out, err };
+}
+
+async function text(stream: Readable): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString();
+}
+
+/** Waits for the address that the greeting prints. */
+async function address(child: ChildProcessByStdio<null, Readable, Readable>): Promise<{ url: string; greeting: string }> {
+  let greeting = "";
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    greeting += chunk.toString();
+    if (greeting.includes("Stop ")) break;
+  }
+  const url = /listens on (http:\S+)/.exec(greeting)?.[1];
+  if (url === undefined) throw new Error(`no address in: ${greeting}`);
+  return { url, greeting };
+}
+
+describe("npm start", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)("serves with embedded stores, tells what to try, and closes cleanly on %s", async (signal) => {
+    const child = start({ PINAKES_DATA: join(base, signal) });
+    const { url, greeting } = await address(child);
+    expect(greeting).toContain(`curl ${url}/v1/info`);
+    expect(greeting).toContain(join(base, signal, "objects"));
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${url}/v1/info`)).json()).toMatchObject({ items: { engine: "sqlite" } });
+    child.kill(signal);
+    const { code, out } = await end(child);
+    expect(code).toBe(0);
+    expect(out).toContain(`${signal}: closing.`);
+  });
+
+  it("a taken port is one clear line and exit code 1", async () => {
+    const blocker = createServer().listen(0, "127.0.0.1");
+    await once(blocker, "listening");
+    const { port } = blocker.address() as AddressInfo;
+    const { code, err } = await end(start({ PINAKES_PORT: String(port), PINAKES_ITEMS: "memory:", PINAKES_OBJECTS: "memory:" }));
+    blocker.close();
+    expect(code).toBe(1);
+    expect(complaints(err)).toEqual([`pinakes: Port ${port} on 127.0.0.1 is taken. Stop the other process, or choose another port with PINAKES_PORT.`]);
+  });
+
+  it("a data folder that cannot be used is one clear line and exit code 1", async () => {
+    const file = join(base, "a-file");
+    await writeFile(file, "");
+    for (const folder of [file, join(file, "below")]) {
+      const { code, err } = await end(start({ PINAKES_DATA: folder }));
+      expect(code).toBe(1);
+      expect(complaints(err)).toEqual([expect.stringContaining(`pinakes: The data folder ${folder} cannot be used`)]);
+    }
+  });
+
+  it("a wrong or unknown setting is one clear line and exit code 1", async () => {
+    const wrong = await end(start({ PINAKES_PORT: "many" }));
+    expect(wrong.code).toBe(1);
+    expect(complaints(wrong.err)).toEqual(['pinakes: PINAKES_PORT: a number from 0 (any free port) to 65535, got "many".']);
+    const unknown = await end(start({ PINAKES_DATE: "./data" }));
+    expect(unknown.code).toBe(1);
+    expect(complaints(unknown.err)).toEqual([expect.stringContaining("did you mean PINAKES_DATA?")]);
+  });
+});
+
+/** The lines of stderr that are no log lines. */
+function complaints(err: string): string[] {
+  return err.split("\n").filter((line) => line !== "" && !/^\d{4}-\d\d-\d\dT/.test(line));
+}

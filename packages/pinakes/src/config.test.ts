@@ -1,0 +1,98 @@
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { describeItems, describeObjects, readConfig } from "./config.ts";
+import { PinakesError } from "./domain/errors.ts";
+
+function problem(env: Record<string, string>): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "INVALID") return error.detail;
+    throw error;
+  }
+  throw new Error("the settings were accepted");
+}
+
+describe("config", () => {
+  it("has defaults for everything, and takes an empty variable as unset", () => {
+    const expected = {
+      host: "127.0.0.1",
+      port: 7430,
+      stores: {
+        data: resolve("data"),
+        database: "project-ascension-db",
+        items: { engine: "sqlite", dir: resolve("data") },
+        objects: { driver: "fs", dir: resolve("data/objects") },
+      },
+    };
+    expect(readConfig({ PATH: "/bin" })).toEqual(expected);
+    expect(readConfig({ PINAKES_PORT: "", PINAKES_ITEMS: "", PINAKES_DATA: "" })).toEqual(expected);
+  });
+
+  it("puts embedded stores into PINAKES_DATA", () => {
+    const { stores } = readConfig({ PINAKES_DATA: "/srv/pinakes" });
+    expect(stores).toMatchObject({ data: "/srv/pinakes", items: { engine: "sqlite", dir: "/srv/pinakes" }, objects: { dir: "/srv/pinakes/objects" } });
+    expect(readConfig({ PINAKES_DATA: "/srv/x", PINAKES_ITEMS: "sqlite:", PINAKES_OBJECTS: "file:" }).stores).toMatchObject({
+      items: { dir: "/srv/x" },
+      objects: { dir: "/srv/x/objects" },
+    });
+  });
+
+  it("reads every kind of item and object store", () => {
+    const items = (PINAKES_ITEMS: string) => readConfig({ PINAKES_ITEMS, PINAKES_DATABASE: "db1" }).stores.items;
+    expect(items("sqlite:./here")).toEqual({ engine: "sqlite", dir: resolve("here") });
+    expect(items("SQLite:/abs/here")).toEqual({ engine: "sqlite", dir: "/abs/here" });
+    expect(items("postgres://u:p@h:5432/n?sslmode=require")).toEqual({ engine: "postgres", url: "postgres://u:p@h:5432/n?sslmode=require" });
+    expect(items("postgresql://h/n")).toEqual({ engine: "postgres", url: "postgresql://h/n" });
+    expect(items("dynamodb://eu-central-1/my-app")).toEqual({ engine: "dynamodb", region: "eu-central-1", prefix: "my-app" });
+    expect(items("dynamodb://eu-central-1")).toEqual({ engine: "dynamodb", region: "eu-central-1", prefix: "db1" });
+    expect(items("dynamodb://local/x?endpoint=http://127.0.0.1:8000")).toEqual({
+      engine: "dynamodb",
+      region: "local",
+      prefix: "x",
+      endpoint: "http://127.0.0.1:8000",
+    });
+    expect(items("memory:")).toEqual({ engine: "memory" });
+    const objects = (PINAKES_OBJECTS: string) => readConfig({ PINAKES_OBJECTS }).stores.objects;
+    expect(objects("file:./o")).toEqual({ driver: "fs", dir: resolve("o") });
+    expect(objects("file:///var/o")).toEqual({ driver: "fs", dir: "/var/o" });
+    expect(objects("memory:")).toEqual({ driver: "memory" });
+  });
+
+  it("refuses what it does not understand and says what to write", () => {
+    for (const PINAKES_PORT of ["x", "-1", "65536", "1e3", "80 80", "0x50"]) expect(problem({ PINAKES_PORT })).toContain("PINAKES_PORT: a number from 0");
+    for (const PINAKES_DATABASE of ["a/b", "../x", "a b", "-a", "x".repeat(61)])
+      expect(problem({ PINAKES_DATABASE })).toContain("PINAKES_DATABASE: a name of 1–60");
+    for (const PINAKES_ITEMS of ["./data", "mysql://h/n", "sqlite3:./x", ":", "data"])
+      expect(problem({ PINAKES_ITEMS })).toMatch(/PINAKES_ITEMS: .* write sqlite:/);
+    for (const PINAKES_ITEMS of ["dynamodb:", "dynamodb://", "dynamodb://r/a/b", "dynamodb://r/a?region=x", "dynamodb://r/a?endpoint=here"])
+      expect(problem({ PINAKES_ITEMS })).toContain("write dynamodb://region/prefix");
+    expect(problem({ PINAKES_ITEMS: "postgres://[h" })).toContain("write postgres://");
+    for (const PINAKES_OBJECTS of ["s3://bucket", "./objects", ""].filter(Boolean))
+      expect(problem({ PINAKES_OBJECTS })).toContain("write file:./folder or memory:");
+  });
+
+  it("names the nearest known setting for an unknown one, and ignores those of others", () => {
+    expect(problem({ PINAKES_PROT: "1" })).toContain("PINAKES_PROT (did you mean PINAKES_PORT?)");
+    expect(problem({ PINAKES_ITEM: "x" })).toContain("did you mean PINAKES_ITEMS?");
+    expect(problem({ PINAKES_DATBASE: "x", PINAKES_HOSTS: "x" })).toMatch(/PINAKES_DATABASE\?.*PINAKES_HOST\?/);
+    expect(readConfig({ PINAKESX: "1", NODE_ENV: "x" }).port).toBe(7430);
+  });
+
+  it("never shows a password", () => {
+    const secret = "s3cr:e@t/x";
+    const url = `postgres://me:${secret}@db.local/app`;
+    expect(describeItems({ engine: "postgres", url })).toBe("postgres  postgres://me:…@db.local/app");
+    expect(describeItems({ engine: "postgres", url: "postgres://db.local/app?password=hidden&sslmode=require" })).not.toContain("hidden");
+    expect(problem({ PINAKES_ITEMS: `mysql://me:${secret}@db.local/app` })).not.toContain("s3cr");
+    expect(problem({ PINAKES_ITEMS: `mysql://me:${secret}@db.local/app` })).not.toContain("e@t");
+  });
+
+  it("describes every store in a line", () => {
+    expect(describeItems({ engine: "sqlite", dir: "/d" })).toBe("sqlite  /d");
+    expect(describeItems({ engine: "dynamodb", region: "r", prefix: "p", endpoint: "http://x" })).toBe("dynamodb  r/p at http://x");
+    expect(describeItems({ engine: "memory" })).toContain("memory");
+    expect(describeObjects({ driver: "fs", dir: "/o" })).toBe("folder  /o");
+    expect(describeObjects({ driver: "memory" })).toContain("memory");
+  });
+});

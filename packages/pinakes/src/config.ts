@@ -1,0 +1,177 @@
+/**
+ * Settings, read once and checked at the start. A wrong one stops the start with a message that says what to write instead;
+ * everything after that may trust them.
+ *
+ *   PINAKES_HOST      127.0.0.1
+ *   PINAKES_PORT      7430                     0: any free port
+ *   PINAKES_DATA      ./data                   where embedded stores keep their files
+ *   PINAKES_DATABASE  project-ascension-db
+ *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
+ *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | memory:
+ */
+import { join, resolve } from "node:path";
+import { PinakesError, invalid } from "./domain/errors.ts";
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly stores: StoresConfig;
+}
+
+export interface StoresConfig {
+  /** An absolute path. */
+  readonly data: string;
+  readonly database: string;
+  readonly items: ItemsLocation;
+  readonly objects: ObjectsLocation;
+}
+
+export type ItemsLocation =
+  | { readonly engine: "sqlite"; readonly dir: string }
+  | { readonly engine: "postgres"; readonly url: string }
+  | { readonly engine: "dynamodb"; readonly region: string; readonly prefix: string; readonly endpoint?: string }
+  | { readonly engine: "memory" };
+
+export type ObjectsLocation = { readonly driver: "fs"; readonly dir: string } | { readonly driver: "memory" };
+
+export interface StoresInput {
+  readonly dir?: string | undefined;
+  readonly database?: string | undefined;
+  readonly items?: string | undefined;
+  readonly objects?: string | undefined;
+}
+
+const names = {
+  host: "PINAKES_HOST",
+  port: "PINAKES_PORT",
+  dir: "PINAKES_DATA",
+  database: "PINAKES_DATABASE",
+  items: "PINAKES_ITEMS",
+  objects: "PINAKES_OBJECTS",
+} as const;
+
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  refuseUnknown(env);
+  // An empty variable is an unset one: compose files and CI write them so.
+  const value = (name: string) => (env[name] === "" ? undefined : env[name]);
+  return {
+    host: value(names.host) ?? "127.0.0.1",
+    port: parsePort(value(names.port) ?? "7430"),
+    stores: parseStores({ dir: value(names.dir), database: value(names.database), items: value(names.items), objects: value(names.objects) }, names),
+  };
+}
+
+/** The places of the stores; `called` is what the caller calls them, for the messages. */
+export function parseStores(input: StoresInput, called: { dir: string; database: string; items: string; objects: string }): StoresConfig {
+  const data = resolve(input.dir ?? "./data");
+  const database = input.database ?? "project-ascension-db";
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$/.test(database)) {
+    throw invalid(`${called.database}: a name of 1–60 letters, digits, "-" and "_", beginning with a letter or digit; got ${JSON.stringify(database)}.`);
+  }
+  return {
+    data,
+    database,
+    items: parseItems(input.items ?? `sqlite:${data}`, { data, database, called: called.items }),
+    objects: parseObjects(input.objects ?? `file:${join(data, "objects")}`, { data, called: called.objects }),
+  };
+}
+
+function parseItems(text: string, { data, database, called }: { data: string; database: string; called: string }): ItemsLocation {
+  const [scheme, rest] = split(text);
+  switch (scheme) {
+    case "sqlite":
+      return { engine: "sqlite", dir: rest === "" ? data : resolve(rest) };
+    case "postgres":
+    case "postgresql":
+      if (!URL.canParse(text)) throw invalid(`${called}: not a valid address; write postgres://user:password@host:5432/name.`);
+      return { engine: "postgres", url: text };
+    case "dynamodb":
+      return parseDynamo(text, database, called);
+    case "memory":
+      return { engine: "memory" };
+    default:
+      throw invalid(`${called}: ${quoted(text)} is not known; write sqlite:./folder, postgres://user:password@host/name, dynamodb://region/prefix or memory:.`);
+  }
+}
+
+function parseDynamo(text: string, database: string, called: string): ItemsLocation {
+  const form = `${called}: write dynamodb://region/prefix, such as dynamodb://eu-central-1/my-app, with ?endpoint=http://… for a local stand-in; got ${quoted(text)}.`;
+  if (!URL.canParse(text)) throw invalid(form);
+  const url = new URL(text);
+  const prefix = url.pathname.replace(/^\//, "") || database;
+  const endpoint = url.searchParams.get("endpoint");
+  const others = [...url.searchParams.keys()].some((key) => key !== "endpoint");
+  if (url.hostname === "" || prefix.includes("/") || others || (endpoint !== null && !URL.canParse(endpoint))) throw invalid(form);
+  return { engine: "dynamodb", region: url.hostname, prefix, ...(endpoint === null ? {} : { endpoint }) };
+}
+
+function parseObjects(text: string, { data, called }: { data: string; called: string }): ObjectsLocation {
+  const [scheme, rest] = split(text);
+  if (scheme === "file") return { driver: "fs", dir: rest === "" ? join(data, "objects") : resolve(rest.replace(/^\/\/(?=\/)/, "")) };
+  if (scheme === "memory") return { driver: "memory" };
+  throw invalid(`${called}: ${quoted(text)} is not known; write file:./folder or memory:.`);
+}
+
+function split(text: string): [string, string] {
+  const colon = text.indexOf(":");
+  return colon === -1 ? ["", text] : [text.slice(0, colon).toLowerCase(), text.slice(colon + 1)];
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw invalid(`${names.port}: a number from 0 (any free port) to 65535, got ${JSON.stringify(text)}.`);
+}
+
+/** An address as it may be shown: without the password. */
+export function describeItems(location: ItemsLocation): string {
+  switch (location.engine) {
+    case "sqlite":
+      return `sqlite  ${location.dir}`;
+    case "postgres":
+      return `postgres  ${withoutPassword(location.url)}`;
+    case "dynamodb":
+      return `dynamodb  ${location.region}/${location.prefix}${location.endpoint === undefined ? "" : ` at ${location.endpoint}`}`;
+    case "memory":
+      return "memory  (gone when the process ends)";
+  }
+}
+
+export function describeObjects(location: ObjectsLocation): string {
+  return location.driver === "fs" ? `folder  ${location.dir}` : "memory  (gone when the process ends)";
+}
+
+/** Settings end up in terminals and logs; a password must not. */
+function quoted(text: string): string {
+  return JSON.stringify(withoutPassword(text));
+}
+
+function withoutPassword(text: string): string {
+  return text.replace(/(\/\/[^/@:]*):.*@/, "$1:…@").replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1…");
+}
+
+function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void {
+  const known: readonly string[] = Object.values(names);
+  const unknown = Object.keys(env).filter((name) => name.startsWith("PINAKES_") && !known.includes(name));
+  if (unknown.length === 0) return;
+  const hints = unknown.map((name) => `${name} (did you mean ${nearest(name, known)}?)`);
+  throw new PinakesError("INVALID", `Unknown setting: ${hints.join(", ")}. Known are ${known.join(", ")}.`);
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  return known.toSorted((a, b) => editDistance(name, a) - editDistance(name, b))[0] as string;
+}
+
+/** Levenshtein's distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, replaced));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

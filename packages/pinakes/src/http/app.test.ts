@@ -1,0 +1,136 @@
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import { PinakesError } from "../domain/errors.ts";
+import { open, type Pinakes } from "../open.ts";
+import { failure } from "../testing/object-store/fixture.ts";
+import { createApp } from "./app.ts";
+import { serve } from "./serve.ts";
+
+const pinakes = await open({ items: "memory:", objects: "memory:" });
+afterAll(() => pinakes.close());
+
+function withReady(ready: Pinakes["ready"]): Pinakes {
+  return { items: pinakes.items, objects: pinakes.objects, info: () => pinakes.info(), ready, close: async () => {}, [Symbol.asyncDispose]: async () => {} };
+}
+
+async function body(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>;
+}
+
+describe("http: system routes", () => {
+  it("/healthz says that the process lives", async () => {
+    const response = await createApp(pinakes).request("/healthz");
+    expect(response.status).toBe(200);
+    expect(await body(response)).toEqual({ status: "ok" });
+  });
+
+  it("/readyz asks the stores, and answers 503 with the reasons when one does not answer", async () => {
+    const ready = await createApp(pinakes).request("/readyz");
+    expect(ready.status).toBe(200);
+    expect(await body(ready)).toEqual({ status: "ready", warnings: {} });
+    const broken = withReady(async () => ({ ready: false, reasons: { items: "no answer within 2000 ms" }, warnings: { "ttl sweep": "x" } }));
+    const response = await createApp(broken).request("/readyz");
+    expect(response.status).toBe(503);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(await body(response)).toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: true,
+      detail: "Not ready. items: no answer within 2000 ms",
+      reasons: { items: "no answer within 2000 ms" },
+      warnings: { "ttl sweep": "x" },
+    });
+  });
+
+  it("/v1/info tells name, version, engines, capabilities and uptime", async () => {
+    const answer = await body(await createApp(pinakes).request("/v1/info"));
+    expect(answer).toEqual({
+      name: "pinakes",
+      version: "0.1.0",
+      database: "project-ascension-db",
+      uptime_ms: expect.any(Number) as number,
+      items: { engine: "memory", index_reads: "strong", batch_operations_max: 100, durable: false },
+      objects: { driver: "memory", conditional_put: true, durable: false },
+    });
+  });
+});
+
+describe("http: errors", () => {
+  it("an unknown route is a 404 problem with every field, and the request id comes back", async () => {
+    const response = await createApp(pinakes).request("/v1/nothing", { method: "POST", headers: { "x-request-id": "mine-1" } });
+    expect(response.status).toBe(404);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(response.headers.get("x-request-id")).toBe("mine-1");
+    expect(await body(response)).toEqual({
+      type: "urn:pinakes:problem:not-found",
+      title: "Not found",
+      status: 404,
+      detail: "There is nothing at POST /v1/nothing. GET /v1/info tells what this server is.",
+      code: "NOT_FOUND",
+      retryable: false,
+      request_id: "mine-1",
+    });
+  });
+
+  it("a request id that could break a log or header is replaced", async () => {
+    for (const id of ["a b", "x".repeat(129), "", "ä"]) {
+      const response = await createApp(pinakes).request("/nothing", { headers: { "x-request-id": id === "ä" ? "%C3%A4" : id } });
+      expect((await body(response))["request_id"]).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it("an error of ours keeps its code; any other is a 500 that tells nothing but the request id, and is logged", async () => {
+    const ours = createApp(withReady(() => Promise.reject(new PinakesError("LIMIT_EXCEEDED", "Too much."))));
+    const limited = await ours.request("/readyz");
+    expect(limited.status).toBe(413);
+    expect(await body(limited)).toMatchObject({ code: "LIMIT_EXCEEDED", detail: "Too much.", title: "A limit was exceeded" });
+    const lines: string[] = [];
+    const broken = createApp(
+      withReady(() => Promise.reject(new Error("password is hunter2"))),
+      { log: (line) => lines.push(line) },
+    );
+    const response = await broken.request("/readyz", { headers: { "x-request-id": "r7" } });
+    expect(response.status).toBe(500);
+    const text = await response.text();
+    expect(text).not.toContain("hunter2");
+    expect(JSON.parse(text)).toMatchObject({ code: "INTERNAL", request_id: "r7", detail: expect.stringContaining("r7") as string });
+    expect(lines.join("\n")).toMatch(/request r7: GET \/readyz: .*hunter2/);
+  });
+});
+
+describe("http: a real socket", () => {
+  it("serves on a free port, and closes while a client keeps its connection open", async () => {
+    const server = await serve(createApp(pinakes), { host: "127.0.0.1", port: 0 });
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const response = await fetch(`${server.url}/v1/info`);
+    expect(await body(response)).toMatchObject({ name: "pinakes" });
+    const idle = connect(Number(new URL(server.url).port), "127.0.0.1");
+    await sleep(20);
+    await server.close();
+    idle.destroy();
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  });
+
+  it("lets a request under way finish when it closes", async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = withReady(async () => {
+      await gate.promise;
+      return { ready: true, reasons: {}, warnings: {} };
+    });
+    const server = await serve(createApp(slow), { host: "127.0.0.1", port: 0 });
+    const request = fetch(`${server.url}/readyz`);
+    await sleep(50);
+    const closed = server.close();
+    gate.resolve();
+    expect((await request).status).toBe(200);
+    await closed;
+  });
+
+  it("a taken port and an address of another machine are told in words", async () => {
+    const server = await serve(createApp(pinakes), { host: "127.0.0.1", port: 0 });
+    const port = Number(new URL(server.url).port);
+    expect((await failure(serve(createApp(pinakes), { host: "127.0.0.1", port }), "UNAVAILABLE")).detail).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    await failure(serve(createApp(pinakes), { host: "192.0.2.1", port: 0 }), "INVALID");
+    await server.close();
+  });
+});

@@ -1,0 +1,70 @@
+/** An app on a socket. */
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import type { Hono } from "hono";
+import { PinakesError } from "../domain/errors.ts";
+
+export interface RunningServer {
+  /** http://127.0.0.1:7430 */
+  readonly url: string;
+  /** Takes no new requests, lets those under way finish for a while, then cuts them off. */
+  close(): Promise<void>;
+}
+
+const closeMsMax = 5_000;
+
+export async function serve(app: Pick<Hono, "fetch">, { host, port }: { host: string; port: number }): Promise<RunningServer> {
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const idle = watchRequests(server);
+  await listen(server, host, port);
+  const address = server.address() as AddressInfo;
+  const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return { url: `http://${shown}:${address.port}`, close: () => close(server, idle) };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  const started = Promise.withResolvers<void>();
+  server.once("error", started.reject);
+  server.listen(port, host, started.resolve);
+  try {
+    await started.promise;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EADDRINUSE")
+      throw new PinakesError("UNAVAILABLE", `Port ${port} on ${host} is taken. Stop the other process, or choose another port with PINAKES_PORT.`, {
+        cause: error,
+      });
+    if (code === "EACCES")
+      throw new PinakesError("FORBIDDEN", `Port ${port} on ${host} is not allowed for this user; choose one from 1024 with PINAKES_PORT.`, { cause: error });
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new PinakesError("INVALID", `This machine has no address ${host}; set PINAKES_HOST to one it has, such as 127.0.0.1.`, { cause: error });
+    throw error;
+  } finally {
+    server.off("error", started.reject);
+  }
+}
+
+/** Tells when no request is under way. (Node's own idle connections leave out those that never sent one.) */
+function watchRequests(server: Server): () => Promise<void> {
+  let underWay = 0;
+  const waiting: (() => void)[] = [];
+  server.on("request", (_request, response) => {
+    underWay += 1;
+    response.once("close", () => {
+      underWay -= 1;
+      if (underWay === 0) for (const resolve of waiting.splice(0)) resolve();
+    });
+  });
+  return () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve)));
+}
+
+async function close(server: Server, idle: () => Promise<void>): Promise<void> {
+  const closed = Promise.withResolvers<void>();
+  server.close(() => closed.resolve());
+  const timer = setTimeout(() => server.closeAllConnections(), closeMsMax);
+  await idle();
+  server.closeAllConnections();
+  await closed.promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,13 @@
+/** Pinakes, embedded: everything a program needs that keeps its stores in its own process. */
+export { open, type OpenOptions, type Pinakes, type PinakesInfo, type Readiness } from "./open.ts";
+export { readConfig, type Config } from "./config.ts";
+export { PinakesError, type ErrorCode } from "./domain/errors.ts";
+export { tenantScope, type Scope, type SystemScope } from "./domain/scope.ts";
+export { limits } from "./domain/limits.ts";
+export type { Filter } from "./domain/filter.ts";
+export type { JsonObject, JsonValue } from "./domain/json.ts";
+export type { PatchStep } from "./domain/patch.ts";
+export * from "./containers/index.ts";
+export type * from "./ports/item-store.ts";
+export type * from "./ports/object-store.ts";
+export { systemClock, type Clock } from "./ports/clock.ts";
