@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, it } from "vitest";
+import { openSqliteItems } from "../../src/drivers/sqlite/index.ts";
+import { verifyChains, writeUntil } from "./chains.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "pinakes-crash-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+describe("kill -9 on SQLite", () => {
+  it("R-AGT-55 no acknowledged write is missing and no batch is half there, round after round on one file", async () => {
+    const acknowledged = new Map<number, number>();
+    for (const acks of [1, 40, 333, 1_000]) {
+      for (const [writer, n] of await writeUntil(["sqlite", dir], acks, (child) => child.kill("SIGKILL"))) acknowledged.set(writer, n);
+      await using store = await openSqliteItems({ dir });
+      await verifyChains(store, acknowledged);
+    }
+  });
+});
