@@ -1,0 +1,78 @@
+/**
+ * Who may import whom inside packages/pinakes/src (ARCHITECTURE.md). A layer may always import itself; tests may import anything.
+ */
+import { posix } from "node:path";
+import { importsOf, isTest } from "./code.ts";
+import type { Finding, Tree } from "./tree.ts";
+
+const source = "packages/pinakes/src/";
+
+interface Layer {
+  readonly imports: readonly string[];
+  /** `node:` modules it may use; all of them when absent. */
+  readonly builtins?: readonly string[];
+  /** Packages it may use; all of them when absent. */
+  readonly packages?: readonly string[];
+}
+
+const features = ["vectors", "triples", "knowledge", "state", "lifecycle", "backup", "ops"] as const;
+const featureImports = ["domain", "ports", "containers", ...features];
+
+const layers: Readonly<Record<string, Layer>> = {
+  domain: { imports: [], builtins: [], packages: [] },
+  ports: { imports: ["domain"], builtins: [], packages: [] },
+  items: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
+  objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
+  containers: { imports: ["domain", "ports"], packages: ["zod"] },
+  ...Object.fromEntries(features.map((name) => [name, { imports: featureImports }])),
+  drivers: { imports: ["domain", "ports", "items", "objects"] },
+  http: { imports: ["domain", "ports", "open.ts", ...features, "containers"] },
+  mcp: { imports: ["domain", "ports", "open.ts", ...features, "containers"] },
+  cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", ...features, "containers"] },
+  testing: { imports: ["domain", "ports", "items", "objects", "containers", "drivers", "open.ts", "config.ts", ...features] },
+  "config.ts": { imports: ["domain", "ports"] },
+  "open.ts": { imports: ["domain", "ports", "items", "objects", "containers", "drivers", "config.ts", ...features] },
+  "index.ts": { imports: ["domain", "ports", "containers", "open.ts", "config.ts", ...features] },
+};
+
+export function direction(tree: Tree): Finding[] {
+  return [...tree].filter(([path]) => path.startsWith(source) && path.endsWith(".ts") && !isTest(path)).flatMap(([path, text]) => fileFindings(path, text));
+}
+
+function fileFindings(path: string, text: string): Finding[] {
+  const inside = path.slice(source.length);
+  const name = inside.split("/")[0] as string;
+  const layer = layers[name];
+  if (layer === undefined)
+    return [{ path, line: 0, rule: "direction", message: `"${name}" is not a part of the house; add it to ARCHITECTURE.md and scripts/tidy/direction.ts.` }];
+  return importsOf(text).flatMap(({ specifier, line }) => {
+    const message = objection(inside, name, layer, specifier);
+    return message === undefined ? [] : [{ path, line, rule: "direction", message }];
+  });
+}
+
+function objection(inside: string, name: string, layer: Layer, specifier: string): string | undefined {
+  if (specifier.startsWith("node:")) {
+    return layer.builtins === undefined || layer.builtins.includes(specifier) ? undefined : `${name} may not use ${specifier}.`;
+  }
+  if (!specifier.startsWith(".")) {
+    const used = specifier
+      .split("/")
+      .slice(0, specifier.startsWith("@") ? 2 : 1)
+      .join("/");
+    return layer.packages === undefined || layer.packages.includes(used) ? undefined : `${name} may not use the package "${used}".`;
+  }
+  const target = posix.join(posix.dirname(inside), specifier);
+  if (target === "../package.json" && name === "open.ts") return undefined; // Its version.
+  if (target.startsWith("../")) return `"${specifier}" leaves packages/pinakes/src.`;
+  const [part, second] = target.split("/") as [string, string?];
+  if (part === name) {
+    const foreign = name === "drivers" && second !== inside.split("/")[1];
+    return foreign ? `a driver may not import another driver ("${second}").` : undefined;
+  }
+  if (!layer.imports.includes(part)) return `${name} may not import ${part}.`;
+  const isFeature = (features as readonly string[]).includes(part);
+  if (isFeature && second !== "index.ts") return `import ${part} through its index.ts.`;
+  if (part === "drivers" && name === "open.ts" && target.split("/")[2] !== "index.ts") return "import a driver through its index.ts.";
+  return undefined;
+}

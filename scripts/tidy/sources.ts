@@ -1,0 +1,68 @@
+/** Rules for single source files: names, lengths, words that must not stay, and who may make scopes. */
+import { basename } from "node:path";
+import { codeOnly, isTest, lineOf } from "./code.ts";
+import type { Finding, Tree } from "./tree.ts";
+
+const linesMax = 500;
+const linesThink = 300;
+
+export function fileNames(tree: Tree): Finding[] {
+  const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+  return codeFiles(tree)
+    .filter(([path]) => !path.split("/").every((name) => name.split(".").every((part) => part === "" || kebab.test(part))))
+    .map(([path]) => ({ path, line: 0, rule: "names", message: `"${basename(path)}" and its folders must be kebab-case.` }));
+}
+
+export function lengths(tree: Tree): Finding[] {
+  return codeFiles(tree).flatMap(([path, text]): Finding[] => {
+    const lines = text.split("\n").length - 1;
+    if (lines > linesMax) return [{ path, line: 0, rule: "length", message: `${lines} lines; split it (at most ${linesMax}).` }];
+    if (lines > linesThink) return [{ path, line: 0, rule: "length", message: `${lines} lines; think about splitting it.`, note: true }];
+    return [];
+  });
+}
+
+/** Written with a class of one letter each, so that this file does not find itself. */
+const unfinished = /\b(?:TO[D]O|FIX[M]E)\b|@ts-[i]gnore/g;
+const focused = /\.onl[y]\(|\b(?:it|test|describe)\.(?:ski[p]|tod[o])\(/g;
+const registries = /(?:registry\.)?npm[j]s\.(?:org|com)|deb\.[d]ebian/gi;
+
+export function leftovers(tree: Tree): Finding[] {
+  return codeFiles(tree).flatMap(([path, text]) => [
+    ...matches(path, text, unfinished, "leftovers", (word) => `"${word}": finish it, or write an issue.`),
+    ...matches(path, codeOnly(text), focused, "leftovers", (word) => `"${word}": run every test; a skip needs a reason (skipIf, or the suite's skip list).`),
+  ]);
+}
+
+/** A scope is made where identity is decided, nowhere else. */
+export function scopeMakers(tree: Tree): Finding[] {
+  const source = "packages/pinakes/src/";
+  const everywhere = (path: string) =>
+    isTest(path) || path === `${source}open.ts` || path === `${source}domain/scope.ts` || path.startsWith(`${source}testing/`);
+  const tenants = (path: string) =>
+    everywhere(path) ||
+    path.startsWith("bench/") ||
+    /^packages\/[^/]+\/examples\//.test(path) ||
+    /^packages\/pinakes\/src\/http\/identity[^/]*(\/|\.ts$)/.test(path);
+  return codeFiles(tree).flatMap(([path, text]) => [
+    ...(everywhere(path) ? [] : matches(path, codeOnly(text), /\bsystemScope\(/g, "scopes", () => "system scopes are made only in open.ts.")),
+    ...(tenants(path)
+      ? []
+      : matches(path, codeOnly(text), /\btenantScope\(/g, "scopes", () => "tenant scopes are made only in open.ts and the identity layer.")),
+  ]);
+}
+
+/** Hosts are looked for in every text, comments and lockfiles included. */
+export function hosts(tree: Tree): Finding[] {
+  return [...tree].flatMap(([path, text]) =>
+    matches(path, text, registries, "hosts", (word) => `names the host "${word}"; registries are the machine's own setting.`),
+  );
+}
+
+function codeFiles(tree: Tree): [string, string][] {
+  return [...tree].filter(([path]) => /\.(ts|mts|js|mjs)$/.test(path));
+}
+
+function matches(path: string, text: string, pattern: RegExp, rule: string, message: (word: string) => string): Finding[] {
+  return [...text.matchAll(pattern)].map((match) => ({ path, line: lineOf(text, match.index), rule, message: message(match[0]) }));
+}
