@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
@@ -77,6 +77,25 @@ describe("fs: order on disk", () => {
     calls.length = 0;
     await objects.put(scope, "a/b", utf8("x"));
     expect(calls).toContain("sync v1");
+  });
+
+  it("a put goes on when others remove its folder again and again, and gives up at a bound", async () => {
+    const dir = newFolder();
+    let removals = 5;
+    const files: Files = {
+      ...nodeFiles,
+      async rename(from, to) {
+        removals -= 1;
+        if (removals >= 0) await rm(dirname(to), { recursive: true, force: true });
+        await nodeFiles.rename(from, to);
+      },
+    };
+    const objects = await openFileObjects({ dir, files });
+    await objects.put(scope, "a/b/c", utf8("x"));
+    expect(await objects.get(scope, "a/b/c")).toEqual(Buffer.from("x"));
+    removals = 1_000;
+    await failure(objects.put(scope, "a/b/d", utf8("x")), "UNAVAILABLE");
+    expect(await readdir(join(dir, "tmp"))).toEqual([]);
   });
 
   it("an fsync that fails fails the put, and nothing is there", async () => {

@@ -54,12 +54,14 @@ export function lifetimes(fixture: ObjectFixture): void {
       await slow.promise;
       yield utf8("b");
     }
-    const put = store.put(fixture.scope, "close/x", chunks());
-    const closed = store.close();
+    const ended: string[] = [];
+    const put = store.put(fixture.scope, "close/x", chunks()).finally(() => ended.push("put"));
+    const closed = store.close().finally(() => ended.push("close"));
     await failure(store.put(fixture.scope, "close/y", utf8("late")), "UNAVAILABLE");
     slow.resolve();
     expect(await put).toMatchObject({ bytes: 2 });
     await closed;
+    expect(ended).toEqual(["put", "close"]);
     await store.close();
     await failure(store.get(fixture.scope, "close/x"), "UNAVAILABLE");
     await failure(store.list(fixture.scope, ""), "UNAVAILABLE");
