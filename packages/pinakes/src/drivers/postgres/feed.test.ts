@@ -137,17 +137,3 @@ it("data that moves to a cluster whose transaction numbers are lower keeps its o
   expect((await follow(again, undefined)).ids).toEqual(["old", "new"]);
   expect((await raw.query<{ feed_epoch: number }>(`SELECT feed_epoch FROM "${database}"."pinakes_containers"`)).rows).toEqual(rows.rows);
 });
-
-it("a feed that is switched off and on again refuses cursors from before the gap", async () => {
-  const database = databases.fresh();
-  const store = await open(database);
-  await put(store, "x");
-  const { cursor } = await follow(store, undefined);
-  await store.openContainer({ name: "notes", partitionKey: ["p"] });
-  await put(store, "unseen");
-  await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
-  await expect(follow(store, cursor)).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
-  const { cursor: fresh } = await store.changes(scope, "notes", { from: "now" });
-  await put(store, "y");
-  expect((await follow(store, fresh)).ids).toEqual(["y"]);
-});

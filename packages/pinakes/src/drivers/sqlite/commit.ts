@@ -39,7 +39,9 @@ export class ContainerWriter {
     };
     this.container = container;
     this.#keyColumns = keys.length;
-    const found = ["row", "etag", "modified_at", "ttl", ...keys].join(", ");
+    // A late column is not read but taken for changed: it lies behind the document.
+    const late = new Set(Object.values(indexes).flatMap((index) => (index.late ? [quoted(index.column)] : [])));
+    const found = ["row", "etag", "modified_at", "ttl", ...keys.map((key) => (late.has(key) ? "0" : key))].join(", ");
     this.#select = prepare(`SELECT ${found} FROM ${table} WHERE pk = ? AND id = ?`);
     this.#selectDocument = prepare(`SELECT ${found}, doc FROM ${table} WHERE pk = ? AND id = ?`);
     const inserted = ["pk", "id", ...base, ...keys, "doc"];

@@ -3,7 +3,7 @@
  * one writer with group commit, one reader for long scans and counts, one checkpointer.
  */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import type {
@@ -27,6 +27,9 @@ import { Thread } from "./thread.ts";
 
 /** Pages up to this size are read on the main thread; with the page's byte limit this bounds how long it is busy. */
 const smallPageItems = 101;
+
+/** A thread's script beside this file: source here, compiled in the published package. */
+const script = (thread: string): URL => new URL(`./${thread}-thread${extname(import.meta.url)}`, import.meta.url);
 
 interface PointStatements {
   readonly text: StatementSync;
@@ -58,9 +61,9 @@ export class SqliteItemEngine implements ItemEngine {
     creator.close();
     this.#db = openDatabase(file, { readOnly: true });
     this.#scanner = new Scanner(this.#db);
-    this.#writer = new Thread(new URL("./writer-thread.ts", import.meta.url), file);
-    this.#reader = new Thread(new URL("./reader-thread.ts", import.meta.url), file);
-    this.#checkpointer = new Thread(new URL("./checkpoint-thread.ts", import.meta.url), file);
+    this.#writer = new Thread(script("writer"), file);
+    this.#reader = new Thread(script("reader"), file);
+    this.#checkpointer = new Thread(script("checkpoint"), file);
   }
 
   async signingKey(): Promise<Uint8Array> {

@@ -1,6 +1,9 @@
 /**
  * The layout of the SQLite file (RFC 0002), from measurements: a rowid table per container with UNIQUE(pk, id), index keys as real
- * columns, the document last, 8 KB pages, WAL, synchronous FULL.
+ * columns before the document, 8 KB pages, WAL, synchronous FULL.
+ *
+ * Columns of indexes that are added later lie behind the document (SQLite can only append): to read one, all pages of a large
+ * document are walked. Only their b-tree is read in queries, and the writer sets them without looking (`late`).
  *
  * Columns of dropped or redefined indexes stay behind unused: SQLite would rewrite the whole table to remove them. Their names carry
  * the version that made them, so that a name never comes back with old values.
@@ -13,6 +16,8 @@ import type { OpenContainerOptions } from "../../ports/item-store.ts";
 /** How an index is stored, and how far its build has come. */
 export interface StoredIndex {
   readonly column: string;
+  /** The column was added to a table that was there: it lies behind the document. */
+  readonly late: boolean;
   readonly definition: string;
   readonly state: "ready" | "building";
   /** Building: rows up to this rowid have their key; the build ends at `buildTo`. */
@@ -66,6 +71,7 @@ export function loadContainer(db: DatabaseSync, name: string): SqliteContainer |
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 export const tableName = (container: string): string => quoted(`c_${container}`);
 export const feedName = (container: string): string => quoted(`f_${container}`);
+const keyColumn = (index: string, version: number): string => `k_${index}_${version}`;
 export const uniqueColumn = (key: string): string => quoted(`u_${key}`);
 
 /** Creates the container or brings its stored definition up to `next`, in one transaction of the caller. */
@@ -86,6 +92,7 @@ export function putContainer(db: DatabaseSync, next: NormalDefinition, options: 
 function createTable(db: DatabaseSync, definition: NormalDefinition): void {
   const table = tableName(definition.name);
   const uniques = Object.keys(definition.uniqueKeys);
+  const indexes = Object.keys(definition.indexes).map((index) => quoted(keyColumn(index, 1)));
   db.exec(`CREATE TABLE ${table} (
     row INTEGER PRIMARY KEY,
     pk TEXT NOT NULL,
@@ -94,7 +101,7 @@ function createTable(db: DatabaseSync, definition: NormalDefinition): void {
     modified_at INTEGER NOT NULL,
     ttl INTEGER,
     own_expiry INTEGER,
-    ${uniques.map((key) => `${uniqueColumn(key)} TEXT,`).join(" ")}
+    ${[...uniques.map((key) => `${uniqueColumn(key)} TEXT,`), ...indexes.map((column) => `${column} BLOB,`)].join(" ")}
     doc TEXT NOT NULL,
     UNIQUE (pk, id))`);
   // Not UNIQUE indexes: the single writer checks, and a batch may swap values.
@@ -122,10 +129,12 @@ function changeIndexes(
       result[name] = kept;
       continue;
     }
-    const column = `k_${name}_${version}`;
-    db.exec(`ALTER TABLE ${table} ADD COLUMN ${quoted(column)} BLOB`);
+    const column = keyColumn(name, version);
+    // The first version's columns were made with the table.
+    const late = version > 1;
+    if (late) db.exec(`ALTER TABLE ${table} ADD COLUMN ${quoted(column)} BLOB`);
     db.exec(`CREATE INDEX ${quoted(`c_${definition.name}.${column}`)} ON ${table} (${quoted(column)}) WHERE ${quoted(column)} IS NOT NULL`);
-    result[name] = { column, definition: text, state: last === 0 ? "ready" : "building", builtTo: 0, buildTo: last };
+    result[name] = { column, late, definition: text, state: last === 0 ? "ready" : "building", builtTo: 0, buildTo: last };
   }
   return result;
 }

@@ -1,0 +1,54 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { pack } from "./pack.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "pinakes-pack-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const root = fileURLToPath(new URL("..", import.meta.url));
+const run = (command: string, args: string[], cwd: string) => execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+describe("the published package", () => {
+  it("installs elsewhere, runs the README's tour, and its types hold", { timeout: 300_000 }, () => {
+    const [tarball = ""] = pack(join(folder, "tarballs"));
+    const user = join(folder, "user");
+    cpSync(join(root, "packages/pinakes/examples"), user, { recursive: true });
+    const { zod } = (JSON.parse(readFileSync(join(root, "packages/pinakes/package.json"), "utf8")) as { dependencies: { zod: string } }).dependencies;
+    writeFileSync(join(user, "package.json"), JSON.stringify({ type: "module", dependencies: { pinakes: `file:${tarball}`, zod } }));
+    run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"], user);
+    const printed = run(process.execPath, ["tour.ts"], user);
+    expect(printed).toContain("importance is now 8");
+    expect(printed).toContain("PRECONDITION_FAILED");
+    expect(printed).toContain("note: Never before nine. 5");
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2024",
+      "--lib",
+      "es2024,esnext.disposable",
+      "--types",
+      "node",
+      "--typeRoots",
+      join(root, "node_modules/@types"),
+      "--skipLibCheck",
+    ];
+    // Were the declarations not found, everything would be `any` and the expected error would be missing.
+    writeFileSync(
+      join(user, "types.ts"),
+      'import { tenantScope } from "pinakes";\nimport { itemStoreSuite } from "pinakes/testing";\n// @ts-expect-error: a scope has no such method\ntenantScope("a").nonsense();\n// @ts-expect-error: a harness needs a way to open\nitemStoreSuite({ name: "x" });\n',
+    );
+    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "tour.ts", "types.ts"], user);
+  });
+
+  it("the README shows the tour as it is", () => {
+    const tour = readFileSync(join(root, "packages/pinakes/examples/tour.ts"), "utf8");
+    const body = tour.slice(tour.indexOf("import {")).trim();
+    expect(readFileSync(join(root, "README.md"), "utf8")).toContain(body);
+  });
+});
