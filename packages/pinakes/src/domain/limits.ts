@@ -27,5 +27,12 @@ export const limits = Object.freeze({
   ttlSecondsMax: 2_147_483_647,
   purgeItemsMax: 1_000,
   feedRetentionMs: 7 * 86_400_000,
-  objectKeyBytesMax: 900,
+  /** With the tenant's prefix (131 bytes) and a bucket prefix it stays within S3's 1,024. */
+  objectKeyBytesMax: 800,
+  /** What S3 takes in one piece; a larger object is several objects and a manifest. */
+  objectBytesMax: 5 * 1024 ** 3,
+  /** What `get` puts into memory at once; `stream` has no such limit. */
+  objectGetBytesMax: 256 * 1024 ** 2,
+  objectListKeysMax: 1_000,
+  objectDeleteKeysMax: 1_000,
 });

@@ -65,6 +65,7 @@ function makeScope(fields: { tenant: string; systemReason?: string }): Scope {
 }
 
 function checkTenant(tenant: string): string {
-  if (typeof tenant === "string" && tenantPattern.test(tenant)) return tenant;
+  // "." and ".." would mean a folder where a tenant becomes part of a path.
+  if (typeof tenant === "string" && tenantPattern.test(tenant) && tenant !== "." && tenant !== "..") return tenant;
   throw invalid(`A tenant id is 1–${limits.tenantCharsMax} letters, digits, ".", "_" or "-"; got ${JSON.stringify(tenant)}.`);
 }

@@ -1,7 +1,7 @@
 /** The body of a put as a checked stream: right chunk type, a size limit, and an abort that does not wait for a stuck source. */
 import { PinakesError, invalid } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import type { ObjectBody } from "../ports/object-store.ts";
-import { objectLimits } from "./object-limits.ts";
 
 export function checkedBody(body: ObjectBody, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
   if (body instanceof Uint8Array) return checkedChunks([body], signal);
@@ -14,8 +14,8 @@ async function* checkedChunks(source: Iterable<Uint8Array> | AsyncIterable<Uint8
   for await (const chunk of abortable(source, signal)) {
     if (!(chunk instanceof Uint8Array)) throw invalid(`body: each chunk must be a Uint8Array, got ${typeof chunk}.`);
     bytes += chunk.byteLength;
-    if (bytes > objectLimits.objectBytesMax) {
-      throw new PinakesError("LIMIT_EXCEEDED", `body: more than ${objectLimits.objectBytesMax} bytes; split it into several objects.`);
+    if (bytes > limits.objectBytesMax) {
+      throw new PinakesError("LIMIT_EXCEEDED", `body: more than ${limits.objectBytesMax} bytes; split it into several objects.`);
     }
     if (chunk.byteLength > 0) yield chunk;
   }

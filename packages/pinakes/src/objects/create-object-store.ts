@@ -3,12 +3,12 @@
  * tenant, limits, abort, close. Drivers only keep bytes.
  */
 import { PinakesError, invalid } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import { invariant } from "../domain/invariant.ts";
 import type * as port from "../ports/object-store.ts";
 import { checkedBody } from "./body.ts";
 import type { ObjectDriver } from "./object-driver.ts";
 import { keySpaceOf, storedAfter, storedKey, storedPrefix } from "./object-key.ts";
-import { objectLimits } from "./object-limits.ts";
 
 export function createObjectStore(driver: ObjectDriver): port.ObjectStore {
   return new DriverObjectStore(driver);
@@ -38,7 +38,7 @@ class DriverObjectStore implements port.ObjectStore {
   async get(scope: port.AnyScope, key: string, options: port.GetOptions = {}): Promise<Uint8Array | undefined> {
     const stored = storedKey(keySpaceOf(scope), key);
     const range = checkRange(options.range);
-    const bytes = await this.#run(options.signal, () => this.#driver.get(stored, range, objectLimits.getBytesMax, options.signal));
+    const bytes = await this.#run(options.signal, () => this.#driver.get(stored, range, limits.objectGetBytesMax, options.signal));
     invariant(bytes === undefined || bytes.byteLength <= (range.end ?? Infinity) - range.start, "INTERNAL", "the driver gave more bytes than the range holds");
     return bytes;
   }
@@ -72,8 +72,8 @@ class DriverObjectStore implements port.ObjectStore {
 
   async delete(scope: port.AnyScope, keys: readonly string[], options: port.CallOptions = {}): Promise<void> {
     const space = keySpaceOf(scope);
-    if (!Array.isArray(keys) || keys.length > objectLimits.deleteKeysMax) {
-      throw invalid(`keys: must be a list of at most ${objectLimits.deleteKeysMax} keys; delete more in several calls.`);
+    if (!Array.isArray(keys) || keys.length > limits.objectDeleteKeysMax) {
+      throw invalid(`keys: must be a list of at most ${limits.objectDeleteKeysMax} keys; delete more in several calls.`);
     }
     const stored = [...new Set(keys.map((key: string) => storedKey(space, key)))];
     await this.#run(options.signal, () => this.#driver.delete(stored, options.signal));
@@ -114,7 +114,7 @@ function checkRange(range: port.ByteRange | undefined): port.ByteRange {
 }
 
 function checkLimit(limit: number | undefined): number {
-  if (limit === undefined) return objectLimits.listKeysDefault;
-  if (Number.isInteger(limit) && limit >= 1 && limit <= objectLimits.listKeysMax) return limit;
-  throw invalid(`limit: must be a whole number from 1 to ${objectLimits.listKeysMax}, got ${JSON.stringify(limit)}.`);
+  if (limit === undefined) return limits.objectListKeysMax;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= limits.objectListKeysMax) return limit;
+  throw invalid(`limit: must be a whole number from 1 to ${limits.objectListKeysMax}, got ${JSON.stringify(limit)}.`);
 }

@@ -21,8 +21,6 @@ const storedPrefixBytesMax = "t//".length + limits.tenantCharsMax;
 export function keySpaceOf(scope: AnyScope): KeySpace {
   const tenant = requireAnyScope(scope);
   if (tenant === undefined) return { prefix: "", keyBytesMax: limits.objectKeyBytesMax + storedPrefixBytesMax };
-  // Tenant ids may hold dots; these two would be path segments that lead elsewhere.
-  if (tenant === "." || tenant === "..") throw invalid(`Tenant "${tenant}" cannot hold objects; choose another tenant id.`);
   return { prefix: `t/${tenant}/`, keyBytesMax: limits.objectKeyBytesMax };
 }
 

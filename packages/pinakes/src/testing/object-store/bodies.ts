@@ -1,6 +1,6 @@
 /** What is put comes back: whole, in ranges, as a stream; replaced in one step; or, when the put fails, not at all. */
 import { expect } from "vitest";
-import { objectLimits } from "../../objects/object-limits.ts";
+import { limits } from "../../domain/limits.ts";
 import type { ByteRange, ObjectBody } from "../../ports/object-store.ts";
 import { collect, errorOf, failure, sha256, utf8, type ObjectFixture } from "./fixture.ts";
 import { pattern } from "./pattern.ts";
@@ -211,7 +211,7 @@ function failing(fixture: ObjectFixture): void {
   fixture.test("a stream past the size limit is refused and leaves nothing", async () => {
     // The chunks are one buffer of zeros given again and again, so that 5 GiB cost no memory; the store is told to stop at once.
     const key = `${fixture.folder()}huge`;
-    const fake = { byteLength: objectLimits.objectBytesMax + 1 };
+    const fake = { byteLength: limits.objectBytesMax + 1 };
     async function* chunks() {
       yield Object.setPrototypeOf(fake, Uint8Array.prototype) as Uint8Array;
     }

@@ -1,7 +1,7 @@
 /** Lists: byte order, prefixes, pages, and what happens while others write. Deletes. */
 import { expect } from "vitest";
+import { limits } from "../../domain/limits.ts";
 import { compareUtf8 } from "../../domain/json.ts";
-import { objectLimits } from "../../objects/object-limits.ts";
 import type { ListOptions } from "../../ports/object-store.ts";
 import { failure, type ObjectFixture } from "./fixture.ts";
 
@@ -127,10 +127,10 @@ function pages(fixture: ObjectFixture): void {
   });
 
   fixture.test("limits outside 1–1,000 are refused", async () => {
-    for (const limit of [0, -1, 1.5, objectLimits.listKeysMax + 1, Number.NaN, "5"]) {
+    for (const limit of [0, -1, 1.5, limits.objectListKeysMax + 1, Number.NaN, "5"]) {
       await failure(fixture.store.list(fixture.scope, "", { limit } as ListOptions), "INVALID");
     }
-    expect((await fixture.store.list(fixture.scope, "nothing/", { limit: objectLimits.listKeysMax })).keys).toEqual([]);
+    expect((await fixture.store.list(fixture.scope, "nothing/", { limit: limits.objectListKeysMax })).keys).toEqual([]);
   });
 }
 
@@ -150,7 +150,7 @@ function deletes(fixture: ObjectFixture): void {
   fixture.test("1,000 keys at once; 1,001 are refused and none is deleted", async () => {
     const folder = fixture.folder();
     for (let i = 0; i < 3; i += 1) await fixture.put(`${folder}${i}`, "x");
-    const keys = Array.from({ length: objectLimits.deleteKeysMax + 1 }, (_, i) => `${folder}${i}`);
+    const keys = Array.from({ length: limits.objectDeleteKeysMax + 1 }, (_, i) => `${folder}${i}`);
     await failure(fixture.store.delete(fixture.scope, keys), "INVALID");
     expect(await fixture.keys(folder)).toHaveLength(3);
     await fixture.store.delete(fixture.scope, keys.slice(0, -1));

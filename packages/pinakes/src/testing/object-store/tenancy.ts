@@ -1,6 +1,7 @@
 /** Cross-tenant attacks on every method: another tenant's objects answer exactly as if they did not exist. */
 import { expect } from "vitest";
 import { tenantScope, type Scope } from "../../domain/scope.ts";
+import { limits } from "../../domain/limits.ts";
 import type { AnyScope, ObjectStore } from "../../ports/object-store.ts";
 import { failure, utf8, type ObjectFixture } from "./fixture.ts";
 
@@ -77,12 +78,6 @@ export function tenancy(fixture: ObjectFixture): void {
     expect(await fixture.keys("t/a", 1_000, fixture.system)).not.toContain("t/a/x");
   });
 
-  fixture.test("a tenant named like a path leads nowhere", async () => {
-    for (const tenant of [".", ".."]) {
-      for (const call of Object.values(everyCall(fixture.store, tenantScope(tenant), "x"))) await failure(call(), "INVALID");
-    }
-  });
-
   fixture.test("a system scope reaches stored keys in full, and one tenant's by forTenant", async () => {
     const key = `${fixture.folder()}x`;
     await fixture.put(key, "mine");
@@ -97,7 +92,7 @@ export function tenancy(fixture: ObjectFixture): void {
 
   fixture.test("the longest key of the longest tenant works, also from a system scope", async () => {
     const tenant = "T".repeat(128);
-    const key = "K".repeat(900);
+    const key = "K".repeat(limits.objectKeyBytesMax);
     await fixture.put(key, "long", tenantScope(tenant));
     expect(await fixture.text(`t/${tenant}/${key}`, fixture.system)).toBe("long");
     await fixture.store.delete(fixture.system, [`t/${tenant}/${key}`]);
