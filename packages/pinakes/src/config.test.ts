@@ -56,6 +56,14 @@ describe("config", () => {
     const objects = (PINAKES_OBJECTS: string) => readConfig({ PINAKES_OBJECTS }).stores.objects;
     expect(objects("file:./o")).toEqual({ driver: "fs", dir: resolve("o") });
     expect(objects("file:///var/o")).toEqual({ driver: "fs", dir: "/var/o" });
+    expect(objects("s3://bucket")).toEqual({ driver: "s3", bucket: "bucket", prefix: "" });
+    expect(objects("s3://bucket/a%20b/c?region=eu-central-1&endpoint=http://127.0.0.1:9000")).toEqual({
+      driver: "s3",
+      bucket: "bucket",
+      prefix: "a b/c",
+      region: "eu-central-1",
+      endpoint: "http://127.0.0.1:9000",
+    });
     expect(objects("memory:")).toEqual({ driver: "memory" });
   });
 
@@ -68,8 +76,9 @@ describe("config", () => {
     for (const PINAKES_ITEMS of ["dynamodb:", "dynamodb://", "dynamodb://r/a/b", "dynamodb://r/a?region=x", "dynamodb://r/a?endpoint=here"])
       expect(problem({ PINAKES_ITEMS })).toContain("write dynamodb://region/prefix");
     expect(problem({ PINAKES_ITEMS: "postgres://[h" })).toContain("write postgres://");
-    for (const PINAKES_OBJECTS of ["s3://bucket", "./objects", ""].filter(Boolean))
-      expect(problem({ PINAKES_OBJECTS })).toContain("write file:./folder or memory:");
+    for (const PINAKES_OBJECTS of ["s3://", "s3://bucket?endpoint=nowhere", "s3://bucket?bucket=b"])
+      expect(problem({ PINAKES_OBJECTS })).toContain("write s3://bucket/prefix");
+    expect(problem({ PINAKES_OBJECTS: "./objects" })).toContain("write file:./folder, s3://bucket/prefix or memory:");
   });
 
   it("names the nearest known setting for an unknown one, and ignores those of others", () => {

@@ -7,7 +7,7 @@
  *   PINAKES_DATA      ./data                   where embedded stores keep their files
  *   PINAKES_DATABASE  project-ascension-db
  *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
- *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | memory:
+ *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
  */
 import { join, resolve } from "node:path";
 import { PinakesError, invalid } from "./domain/errors.ts";
@@ -32,7 +32,10 @@ export type ItemsLocation =
   | { readonly engine: "dynamodb"; readonly region: string; readonly prefix: string; readonly endpoint?: string }
   | { readonly engine: "memory" };
 
-export type ObjectsLocation = { readonly driver: "fs"; readonly dir: string } | { readonly driver: "memory" };
+export type ObjectsLocation =
+  | { readonly driver: "fs"; readonly dir: string }
+  | { readonly driver: "s3"; readonly bucket: string; readonly prefix: string; readonly region?: string; readonly endpoint?: string }
+  | { readonly driver: "memory" };
 
 export interface StoresInput {
   readonly dir?: string | undefined;
@@ -108,8 +111,21 @@ function parseDynamo(text: string, database: string, called: string): ItemsLocat
 function parseObjects(text: string, { data, called }: { data: string; called: string }): ObjectsLocation {
   const [scheme, rest] = split(text);
   if (scheme === "file") return { driver: "fs", dir: rest === "" ? join(data, "objects") : resolve(rest.replace(/^\/\/(?=\/)/, "")) };
+  if (scheme === "s3") return parseS3(text, called);
   if (scheme === "memory") return { driver: "memory" };
-  throw invalid(`${called}: ${quoted(text)} is not known; write file:./folder or memory:.`);
+  throw invalid(`${called}: ${quoted(text)} is not known; write file:./folder, s3://bucket/prefix or memory:.`);
+}
+
+function parseS3(text: string, called: string): ObjectsLocation {
+  const form = `${called}: write s3://bucket/prefix, with ?region=… and, for stores that are not Amazon's, &endpoint=http://…; got ${quoted(text)}.`;
+  if (!URL.canParse(text)) throw invalid(form);
+  const url = new URL(text);
+  const settings = Object.fromEntries(url.searchParams);
+  const { region, endpoint, ...others } = settings;
+  const bad = url.hostname === "" || Object.keys(others).length > 0 || region === "" || (endpoint !== undefined && !URL.canParse(endpoint));
+  if (bad) throw invalid(form);
+  const prefix = decodeURIComponent(url.pathname.replace(/^\//, ""));
+  return { driver: "s3", bucket: url.hostname, prefix, ...(region === undefined ? {} : { region }), ...(endpoint === undefined ? {} : { endpoint }) };
 }
 
 function split(text: string): [string, string] {
@@ -138,7 +154,14 @@ export function describeItems(location: ItemsLocation): string {
 }
 
 export function describeObjects(location: ObjectsLocation): string {
-  return location.driver === "fs" ? `folder  ${location.dir}` : "memory  (gone when the process ends)";
+  switch (location.driver) {
+    case "fs":
+      return `folder  ${location.dir}`;
+    case "s3":
+      return `s3  ${location.bucket}/${location.prefix}${location.endpoint === undefined ? "" : ` at ${location.endpoint}`}`;
+    case "memory":
+      return "memory  (gone when the process ends)";
+  }
 }
 
 /** Settings end up in terminals and logs; a password must not. */

@@ -18,7 +18,7 @@ export interface OpenOptions {
   readonly dir?: string;
   /** `sqlite:./folder`, `postgres://…`, `dynamodb://region/prefix` or `memory:`; SQLite in `dir` when absent. */
   readonly items?: string;
-  /** `file:./folder` or `memory:`; the folder `objects` in `dir` when absent. */
+  /** `file:./folder`, `s3://bucket/prefix` or `memory:`; the folder `objects` in `dir` when absent. */
   readonly objects?: string;
   /** `project-ascension-db` when absent. */
   readonly database?: string;
@@ -157,6 +157,11 @@ async function openObjects(location: ObjectsLocation, clock: Clock): Promise<Obj
   switch (location.driver) {
     case "fs":
       return (await import("./drivers/fs/index.ts")).openFileObjects({ dir: location.dir });
+    case "s3": {
+      // A store with an address of its own is rarely Amazon's: the bucket goes into the path.
+      const { driver: _, ...place } = location;
+      return (await import("./drivers/s3/index.ts")).openS3Objects({ ...place, pathStyle: place.endpoint !== undefined });
+    }
     case "memory":
       return (await import("./drivers/memory-objects/index.ts")).openMemoryObjects({ clock });
   }

@@ -1,0 +1,43 @@
+import { createObjectStore } from "../../objects/create-object-store.ts";
+import type { ObjectStore } from "../../ports/object-store.ts";
+import { S3ObjectDriver } from "./driver.ts";
+
+export interface S3ObjectsOptions {
+  readonly bucket: string;
+  /** A folder in the bucket, such as `pinakes/`. */
+  readonly prefix?: string;
+  readonly region?: string;
+  /** For stores that speak S3 and are not Amazon's. */
+  readonly endpoint?: string;
+  /** The bucket in the path instead of the host name; most stores that are not Amazon's want it. */
+  readonly pathStyle?: boolean;
+  /** Taken from the environment, the profile or the machine's role when absent. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** Whether `If-None-Match: *` works there. Amazon's does; some others ignore it, which would break the promise of `ifAbsent`. */
+  readonly conditionalPut?: boolean;
+  readonly attemptsMax?: number;
+}
+
+const attemptsMaxDefault = 5;
+
+/** Objects in a bucket, which must be there. */
+export async function openS3Objects(options: S3ObjectsOptions): Promise<ObjectStore> {
+  return createObjectStore(await connectS3Driver(options));
+}
+
+export async function connectS3Driver(options: S3ObjectsOptions): Promise<S3ObjectDriver> {
+  const { bucket, prefix = "", region, endpoint, pathStyle = false, credentials, attemptsMax = attemptsMaxDefault } = options;
+  const s3 = await import("@aws-sdk/client-s3");
+  const client = new s3.S3Client({
+    forcePathStyle: pathStyle,
+    maxAttempts: attemptsMax,
+    // Newer checksums only where S3 demands them: other stores do not know them.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+  });
+  const folder = prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/`;
+  return new S3ObjectDriver(s3, client, { bucket, prefix: folder }, options.conditionalPut ?? endpoint === undefined);
+}
