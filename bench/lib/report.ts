@@ -22,11 +22,13 @@ export function report(name: string, rows: readonly Row[]): void {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
   };
-  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+  const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
+  const commit = `${git("rev-parse", "--short", "HEAD")}${git("status", "--porcelain", "--", "../packages") === "" ? "" : "-dirty"}`;
   const folder = fileURLToPath(new URL("../results/", import.meta.url));
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}${name}.json`, `${JSON.stringify({ machine, commit, rows: judged }, null, 2)}\n`);
   console.log(`\n${name} on ${machine.cores} × ${machine.cpu}, Node ${machine.node}, commit ${commit}\n`);
+  console.log("× is how many times faster ours is (their time ÷ our time): more is better.\n");
   const width = Math.max(...judged.map((row) => row.name.length));
   for (const row of judged) {
     console.log(

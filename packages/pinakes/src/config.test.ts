@@ -23,6 +23,7 @@ describe("config", () => {
         database: "project-ascension-db",
         items: { engine: "sqlite", dir: resolve("data") },
         objects: { driver: "fs", dir: resolve("data/objects") },
+        objectsChosen: false,
       },
     };
     expect(readConfig({ PATH: "/bin" })).toEqual(expected);

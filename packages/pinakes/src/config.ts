@@ -24,6 +24,8 @@ export interface StoresConfig {
   readonly database: string;
   readonly items: ItemsLocation;
   readonly objects: ObjectsLocation;
+  /** Whether the place of the objects was chosen, or is only the default folder of this machine. */
+  readonly objectsChosen: boolean;
 }
 
 export type ItemsLocation =
@@ -75,6 +77,7 @@ export function parseStores(input: StoresInput, called: { dir: string; database:
     data,
     database,
     items: parseItems(input.items ?? `sqlite:${data}`, { data, database, called: called.items }),
+    objectsChosen: input.objects !== undefined,
     objects: parseObjects(input.objects ?? `file:${join(data, "objects")}`, { data, called: called.objects }),
   };
 }

@@ -48,11 +48,17 @@ describe("open on every engine", () => {
     }
   });
 
-  it("dynamodb: a document too large for an item goes to the object store and comes back", async () => {
+  it("dynamodb: a document too large for an item goes to the object store that was chosen, and is refused where none was", async () => {
     const dir = join(base, "spill");
-    await using pinakes = await open({ dir, items: `dynamodb://local/spill?endpoint=${dynamo.endpoint}` });
-    const repository = await notes.open(pinakes.items);
+    const items = `dynamodb://local/spill?endpoint=${dynamo.endpoint}`;
     const text = "x".repeat(600_000);
+    {
+      await using alone = await open({ dir, items });
+      const refused = notes.open(alone.items).then((repository) => repository.create(scope, { id: "big", user_id: "u", topic: "t", text }));
+      await expect(refused).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    }
+    await using pinakes = await open({ dir, items, objects: `file:${join(dir, "objects")}` });
+    const repository = await notes.open(pinakes.items);
     await repository.create(scope, { id: "big", user_id: "u", topic: "t", text });
     expect(await repository.read(scope, { user_id: "u", id: "big" })).toMatchObject({ text });
     expect(await readdir(join(dir, "objects", "v1"))).not.toEqual([]);

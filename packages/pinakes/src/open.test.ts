@@ -71,7 +71,7 @@ describe("open", () => {
     await pinakes.items.close(); // Behind its back: memory forgets its containers, so the sweep fails.
     await until(async () => "ttl sweep" in (await pinakes.ready()).warnings);
     expect(lines.some((line) => line.startsWith("ttl sweep failed"))).toBe(true);
-    expect(lines).toContain("system scope: ttl sweep");
+    expect(lines).toContain("background work under a system scope: ttl sweep");
   });
 
   it("close may be repeated, and then nothing is ready", async () => {
@@ -83,7 +83,7 @@ describe("open", () => {
 
   it("refuses wrong options by name, and closes what it had opened when a store fails", async () => {
     await failure(open({ items: "mysql://x" }), "INVALID");
-    await failure(open({ objects: "s3://x" }), "INVALID");
+    await failure(open({ objects: "ftp://x" }), "INVALID");
     await failure(open({ database: "../x" }), "INVALID");
     await failure(open({ items: "memory:", objects: "memory:", sweepMs: 0 }), "INVALID");
     const file = join(base, "a-file");

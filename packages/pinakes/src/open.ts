@@ -173,7 +173,7 @@ interface OpenedItems {
 }
 
 async function openItems(
-  { items: location, database }: StoresConfig,
+  { items: location, database, objectsChosen }: StoresConfig,
   context: { clock: Clock; log: (line: string) => void; objects: ObjectStore },
 ): Promise<OpenedItems> {
   const { clock } = context;
@@ -183,20 +183,26 @@ async function openItems(
     case "postgres":
       return { items: await (await import("./drivers/postgres/index.ts")).openPostgresItems({ url: location.url, database, clock }), background: [] };
     case "dynamodb":
-      return openDynamo(location, context);
+      return openDynamo(location, context, objectsChosen);
     case "memory":
       return { items: await (await import("./drivers/memory/index.ts")).openMemoryItems({ clock }), background: [] };
   }
 }
 
-/** Its large documents live in the object store, and blobs that no item refers to any more are swept there. */
+/**
+ * Its large documents live in the object store, and blobs that no item refers to any more are swept there. Only in one that was
+ * chosen: the default folder is this machine's, and what other machines read from the table must not be there.
+ */
 async function openDynamo(
   { region, prefix, endpoint }: Extract<ItemsLocation, { engine: "dynamodb" }>,
   { clock, log, objects }: { clock: Clock; log: (line: string) => void; objects: ObjectStore },
+  objectsChosen: boolean,
 ): Promise<OpenedItems> {
   const { connectDynamoEngine } = await import("./drivers/dynamodb/index.ts");
-  const spill = { store: objects, scope: systemScope("documents too large for DynamoDB", log) };
-  const engine = await connectDynamoEngine({ region, prefix, clock, objects: spill, ...(endpoint === undefined ? {} : { endpoint }) });
+  const place = { region, prefix, clock, ...(endpoint === undefined ? {} : { endpoint }) };
+  if (!objectsChosen) return { items: await createItemStore(await connectDynamoEngine(place), { clock }), background: [] };
+  const spill = { store: objects, scope: systemScope("keeps documents that are too large for DynamoDB as objects", log) };
+  const engine = await connectDynamoEngine({ ...place, objects: spill });
   const sweeper = new Periodic({
     name: "spill sweep",
     everyMs: spillSweepMs,

@@ -91,7 +91,13 @@ describe("a declared container", () => {
       repository.update(scope, { workflow_id: "wf", id: "x" }, (document) => ({ ...document, steps: -1 })),
       "INVALID",
     );
-    await failure(repository.batch(scope, { workflow_id: "wf" }, [{ op: "upsert", document: { id: "y" } }]), "INVALID");
+    await failure(
+      repository.batch(scope, { workflow_id: "wf" }, [
+        { op: "check", id: "x" },
+        { op: "upsert", document: { id: "y" } as never },
+      ]),
+      "INVALID",
+    );
     expect(await repository.read(scope, { workflow_id: "wf", id: "x" })).toMatchObject({ status: "pending", steps: 0 });
   });
 
@@ -169,5 +175,88 @@ describe("a declared container", () => {
     // @ts-expect-error: no property a.c
     defineContainer({ name: "bad", partitionKey: ["id"], schema, indexes: { x: { partition: ["a.c"], sort: [] } } });
     expectTypeOf(tasks.definition.name).toBeString();
+  });
+
+  it("takes what the schema takes: properties with a default may be left out", async () => {
+    const { repository } = await open();
+    const made = await repository.create(scope, { workflow_id: "wf", workspace_id: "w1", created_at: "2030-01-01T00:00:00.000Z" });
+    expect(made).toMatchObject({ status: "pending", steps: 0 });
+    await repository.batch(scope, { workflow_id: "wf" }, [
+      { op: "create", document: { workflow_id: "wf", workspace_id: "w1", created_at: "2031-01-01T00:00:00.000Z" } },
+    ]);
+    const page = await repository.query(scope, "byStatus", {
+      equals: { workspace_id: "w1" },
+      filter: { steps: { lt: 5 }, "metadata.user_id": { exists: false } },
+    });
+    expect(page.items).toHaveLength(2);
+    // @ts-expect-error: no such property to filter by
+    expect((await repository.query(scope, "byStatus", { equals: { workspace_id: "w1" }, filter: { stepz: 1 } })).items).toEqual([]);
+    // @ts-expect-error: the partition key is a string
+    expect(await repository.read(scope, { workflow_id: 5, id: "x" })).toBeUndefined();
+  });
+
+  it("tells which operation of a batch was wrong, and takes no patch there", async () => {
+    const { repository } = await open();
+    const bad = await failure(
+      repository.batch(scope, { workflow_id: "wf" }, [
+        { op: "check", id: "a", exists: false },
+        { op: "create", document: {} as never },
+      ]),
+      "INVALID",
+    );
+    expect(bad.context.batch).toEqual({ index: 1, statuses: [424, 400] });
+    const patch = await failure(
+      repository.batch(scope, { workflow_id: "wf" }, [{ op: "patch", id: "a", patch: [{ op: "set", path: "/status", value: 5 }] } as never]),
+      "INVALID",
+    );
+    expect(patch.detail).toContain("schema");
+    await failure(repository.batch(scope, { workflow_id: "wf" }, "no list" as never), "INVALID");
+    await failure(repository.batch(scope, { workflow_id: "wf" }, [null as never]), "INVALID");
+  });
+
+  it("asks for the scope first, for a document from update(), and for keys that are keys", async () => {
+    const { repository } = await open();
+    await repository.create(scope, task({ id: "x" }));
+    const key = { workflow_id: "wf", id: "x" };
+    await failure(repository.create(task() as never, undefined as never), "UNAUTHENTICATED");
+    await failure(
+      repository.update({} as never, key, (document) => document),
+      "UNAUTHENTICATED",
+    );
+    await failure(
+      repository.update(scope, key, () => undefined as never),
+      "INVALID",
+    );
+    await failure(repository.read(scope, undefined as never), "INVALID");
+    await failure(repository.readMany(scope, "x" as never), "INVALID");
+    expect(await repository.create(scope, { ...task({ id: "y", created_at: "2033-01-01T00:00:00.000Z" }), _self: "s", _rid: "r", _mine: 1 } as never)).toEqual(
+      await repository.read(scope, { ...key, id: "y" }),
+    );
+  });
+
+  it("gives the session token of each write that returned a document", async () => {
+    const { repository } = await open();
+    const made = await repository.create(scope, task({ id: "x" }));
+    const session = repository.sessionOf(made);
+    expect(session).toMatch(/^[\w-]+$/);
+    expect((await repository.query(scope, "byStatus", { equals: { workspace_id: "w1" }, session })).items).toHaveLength(1);
+    expect(repository.sessionOf({ ...made })).toBeUndefined();
+  });
+
+  it("follows the feed across restarts and misses nothing", async () => {
+    const { repository } = await open();
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    for (let round = 0; round < 3; round += 1) {
+      for (let i = 0; i < 5; i += 1) await repository.create(scope, task({ id: `r${round}-${i}`, created_at: `203${round}-01-0${i + 1}T00:00:00.000Z` }));
+      const stop = new AbortController();
+      for await (const change of repository.follow(scope, { cursor, signal: stop.signal, pollMs: 1 })) {
+        expect(change.document?.workflow_id).toBe("wf");
+        if (!ids.includes(change.id)) ids.push(change.id);
+        cursor = change.cursor;
+        if (ids.length === (round + 1) * 5) stop.abort();
+      }
+    }
+    expect(ids).toEqual([0, 1, 2].flatMap((round) => [0, 1, 2, 3, 4].map((i) => `r${round}-${i}`)));
   });
 });

@@ -1,17 +1,16 @@
 /** Declare a container once: schema, partition, indexes, time to live. */
 import { z } from "zod";
 import type { ContainerDefinition, ItemStore, OpenContainerOptions } from "../ports/item-store.ts";
-import type { PathOf } from "./paths.ts";
+import type { PathOf, Pointer } from "./paths.ts";
 import { Repository } from "./repository.ts";
 
-type Pointer = `/${string}`;
 export type SortOf<Path extends string> = Path | { readonly path: Path; readonly order: "asc" | "desc" };
 export interface IndexOf<Path extends string> {
   readonly partition: readonly Path[];
   readonly sort: readonly SortOf<Path>[];
 }
 
-export interface ContainerDeclaration<Schema extends z.ZodType<object>, PartitionPath extends string, Indexes> {
+export interface ContainerDeclaration<Schema extends z.ZodType<object, object>, PartitionPath extends string, Indexes> {
   readonly name: string;
   readonly partitionKey: readonly PartitionPath[];
   /** zod: the type, the validation and later the OpenAPI schema come from here. */
@@ -23,11 +22,11 @@ export interface ContainerDeclaration<Schema extends z.ZodType<object>, Partitio
   readonly feed?: boolean;
 }
 
-export interface Container<Document extends object, PartitionPath extends string, Indexes> {
+export interface Container<Document extends object, Input extends object, PartitionPath extends string, Indexes> {
   readonly definition: ContainerDefinition;
-  readonly schema: z.ZodType<Document>;
+  readonly schema: z.ZodType<Document, Input>;
   /** Opens the container on a store: creates it there, or changes its indexes online, and returns its repository. */
-  open(store: ItemStore, options?: OpenContainerOptions): Promise<Repository<Document, PartitionPath, Indexes>>;
+  open(store: ItemStore, options?: OpenContainerOptions): Promise<Repository<Document, Input, PartitionPath, Indexes>>;
 }
 
 /**
@@ -43,10 +42,10 @@ export interface Container<Document extends object, PartitionPath extends string
  * const page = await repository.query(scope, "byTime", { equals: { user_id: "u1" }, order: "desc", limit: 20 });
  */
 export function defineContainer<
-  Schema extends z.ZodType<object>,
+  Schema extends z.ZodType<object, object>,
   const PartitionPath extends PathOf<z.output<Schema>> | Pointer,
   const Indexes extends Readonly<Record<string, IndexOf<PathOf<z.output<Schema>> | Pointer>>> = {},
->(declaration: ContainerDeclaration<Schema, PartitionPath, Indexes>): Container<z.output<Schema>, PartitionPath, Indexes> {
+>(declaration: ContainerDeclaration<Schema, PartitionPath, Indexes>): Container<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes> {
   const { schema, name, partitionKey, indexes, uniqueKeys, ttl, feed } = declaration;
   const definition: ContainerDefinition = Object.freeze({
     name,
@@ -56,18 +55,21 @@ export function defineContainer<
     ...(ttl === undefined ? {} : { ttl }),
     ...(feed === undefined ? {} : { feed }),
   });
-  const typed = schema as unknown as z.ZodType<z.output<Schema>>;
+  const typed = schema as unknown as z.ZodType<z.output<Schema>, z.input<Schema>>;
   return Object.freeze({
     definition,
     schema: typed,
     open: async (store: ItemStore, options?: OpenContainerOptions) => {
       await store.openContainer(definition, options);
-      return new Repository<z.output<Schema>, PartitionPath, Indexes>(store, definition, typed);
+      return new Repository<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes>(store, definition, typed);
     },
   });
 }
 
-/** An ISO 8601 timestamp in UTC, such as 2030-01-01T00:00:00.000Z. */
+/**
+ * An ISO 8601 timestamp in UTC, such as 2030-01-01T00:00:00.000Z. Kept as it is sent and sorted as text: write one precision
+ * (`toISOString()` does), because `…00Z` sorts after `…00.500Z`.
+ */
 export function timestamp(): z.ZodISODateTime {
   return z.iso.datetime({ message: "must be an ISO 8601 time in UTC, such as 2030-01-01T00:00:00.000Z" });
 }

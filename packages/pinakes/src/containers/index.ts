@@ -1,2 +1,4 @@
 export { days, defineContainer, timestamp, type Container } from "./define-container.ts";
-export type { Conditions, DocumentPage, KeyOf, Repository, Stored } from "./repository.ts";
+export type { FilterOf, PathOf } from "./paths.ts";
+export type { Repository } from "./repository.ts";
+export type { Conditions, DocumentChange, DocumentChanges, DocumentOperation, DocumentPage, FollowOptions, KeyOf, QueryOf, Stored } from "./types.ts";

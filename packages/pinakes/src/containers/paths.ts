@@ -1,4 +1,5 @@
-/** Paths of a document type, so that a typo in an index or a query is a type error. */
+/** Paths of a document type, so that a typo in an index, a query or a filter is a type error. */
+import type { Comparison } from "../domain/filter.ts";
 
 /** Dotted paths up to three levels deep: "status", "metadata.user_id". */
 export type PathOf<T, Depth extends readonly unknown[] = []> = Depth["length"] extends 3
@@ -9,6 +10,9 @@ export type PathOf<T, Depth extends readonly unknown[] = []> = Depth["length"] e
       ? { [K in keyof T & string]: K | `${K}.${PathOf<NonNullable<T[K]>, [...Depth, 0]>}` }[keyof T & string]
       : never;
 
+/** An RFC 6901 pointer: for names that hold dots, and for paths deeper than the types follow. */
+export type Pointer = `/${string}`;
+
 export type ValueAt<T, P extends string> = P extends keyof T
   ? T[P]
   : P extends `${infer Head}.${infer Rest}`
@@ -17,7 +21,19 @@ export type ValueAt<T, P extends string> = P extends keyof T
       : unknown
     : unknown;
 
+type Scalar = string | number | boolean | null;
+
 /** What can be compared for equality at a path. */
-export type KeyAt<T, P extends string> = [Extract<ValueAt<T, P>, string | number | boolean | null>] extends [never]
-  ? string | number | boolean | null
-  : Extract<ValueAt<T, P>, string | number | boolean | null>;
+export type KeyAt<T, P extends string> = [Extract<ValueAt<T, P>, Scalar>] extends [never] ? Scalar : Extract<ValueAt<T, P>, Scalar>;
+
+/** What a partition key can be at a path. */
+export type PartitionValueAt<T, P extends string> = [Extract<ValueAt<T, P>, string | number | boolean>] extends [never]
+  ? string | number | boolean
+  : Extract<ValueAt<T, P>, string | number | boolean>;
+
+/** A filter (domain/filter.ts) over the properties of a document. */
+export type FilterOf<T> = {
+  readonly and?: readonly FilterOf<T>[];
+  readonly or?: readonly FilterOf<T>[];
+  readonly not?: FilterOf<T>;
+} & { readonly [P in PathOf<T> | Pointer]?: Scalar | Comparison };

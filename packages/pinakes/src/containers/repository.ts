@@ -1,16 +1,15 @@
 /** A container with its type: documents in and out, keys by name, queries checked against the declared indexes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
-import { PinakesError, invalid } from "../domain/errors.ts";
-import type { Filter } from "../domain/filter.ts";
-import type { JsonObject } from "../domain/json.ts";
-import { applyPatch, checkPatch, type PatchStep } from "../domain/patch.ts";
+import { PinakesError, inBatch, invalid } from "../domain/errors.ts";
+import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { KeyedQueue } from "../domain/keyed-queue.ts";
+import { applyPatch, checkPatch, type PatchStep } from "../domain/patch.ts";
 import { parsePath, valueAt } from "../domain/path.ts";
-import type { Scope } from "../domain/scope.ts";
+import { requireScope, type Scope } from "../domain/scope.ts";
+import { withoutSystemProperties } from "../domain/system-properties.ts";
 import type {
   BatchResult,
-  ChangePage,
   ChangesOptions,
   ContainerDefinition,
   Item,
@@ -23,52 +22,38 @@ import type {
   ReadOptions,
   WriteResult,
 } from "../ports/item-store.ts";
-import type { KeyAt } from "./paths.ts";
+import type {
+  Conditions,
+  DocumentChange,
+  DocumentChanges,
+  DocumentOperation,
+  DocumentPage,
+  FollowOptions,
+  KeyOf,
+  ListOf,
+  PartitionOf,
+  QueryOf,
+  Stored,
+} from "./types.ts";
 import { validateDocument } from "./validate.ts";
-
-/** A document as it comes back: with its etag and the second of its last change. */
-export type Stored<Document> = Document & { readonly id: string; readonly _etag: string; readonly _ts: number };
-
-export type KeyOf<PartitionPath extends string> = { readonly [P in PartitionPath]: PartitionValue } & { readonly id: string };
-
-export interface Conditions {
-  readonly ifMatch?: string;
-  readonly where?: Filter;
-}
-
-type PartitionOf<Index> = Index extends { readonly partition: readonly (infer P extends string)[] } ? P : never;
-type SortPathOf<Index> = Index extends { readonly sort: readonly (infer S)[] }
-  ? S extends string
-    ? S
-    : S extends { readonly path: infer P extends string }
-      ? P
-      : never
-  : never;
-
-/** The partition paths of the index must be given; sort paths may be, in their order. */
-export type EqualsOf<Document, Index> = { readonly [P in PartitionOf<Index>]: KeyAt<Document, P> } & { readonly [S in SortPathOf<Index>]?: KeyAt<Document, S> };
-
-export type QueryOf<Document, Index> = Omit<Query, "index" | "equals"> & { readonly equals: EqualsOf<Document, Index> };
-
-export interface DocumentPage<Document> {
-  readonly items: readonly Stored<Document>[];
-  readonly cursor?: string;
-}
 
 type Changer<Document> = (document: Stored<Document>) => Document | Promise<Document>;
 
+/** Somebody else wrote between our read and our write. */
 class Outrun extends Error {}
 
 const updateAttemptsDefault = 50;
+const pollMsDefault = 1_000;
 
-export class Repository<Document extends object, PartitionPath extends string, Indexes> {
+export class Repository<Document extends object, Input extends object, PartitionPath extends string, Indexes> {
   readonly store: ItemStore;
   readonly name: string;
   readonly #paths: readonly string[];
-  readonly #schema: z.ZodType<Document>;
+  readonly #schema: z.ZodType<Document, Input>;
   readonly #queue = new KeyedQueue();
+  readonly #writes = new WeakMap<object, WriteResult>();
 
-  constructor(store: ItemStore, definition: ContainerDefinition, schema: z.ZodType<Document>) {
+  constructor(store: ItemStore, definition: ContainerDefinition, schema: z.ZodType<Document, Input>) {
     this.store = store;
     this.name = definition.name;
     this.#paths = definition.partitionKey;
@@ -76,42 +61,43 @@ export class Repository<Document extends object, PartitionPath extends string, I
   }
 
   /** Only if absent; the id is made when the document has none. */
-  async create(scope: Scope, document: Document): Promise<Stored<Document>> {
+  async create(scope: Scope, document: Input): Promise<Stored<Document>> {
     return this.#put(scope, "create", document, {});
   }
 
-  async replace(scope: Scope, document: Document & { readonly id: string }, conditions: Conditions = {}): Promise<Stored<Document>> {
+  async replace(scope: Scope, document: Input & { readonly id: string }, conditions: Conditions<Document> = {}): Promise<Stored<Document>> {
     return this.#put(scope, "replace", document, conditions);
   }
 
-  async upsert(scope: Scope, document: Document & { readonly id: string }, conditions: Conditions = {}): Promise<Stored<Document>> {
+  async upsert(scope: Scope, document: Input & { readonly id: string }, conditions: Conditions<Document> = {}): Promise<Stored<Document>> {
     return this.#put(scope, "upsert", document, conditions);
   }
 
-  async delete(scope: Scope, key: KeyOf<PartitionPath>, conditions: Conditions = {}): Promise<void> {
-    const { partition, id } = this.#key(key);
-    await this.store.write(scope, this.name, partition, { op: "delete", id, ...conditions });
+  async delete(scope: Scope, key: KeyOf<Document, PartitionPath>, conditions: Conditions<Document> = {}): Promise<void> {
+    const { partition, id } = this.#key(scope, key);
+    await this.store.write(scope, this.name, partition, { op: "delete", id, ...plain(conditions) });
   }
 
-  async read(scope: Scope, key: KeyOf<PartitionPath>, options?: ReadOptions): Promise<Stored<Document> | undefined> {
-    const item = await this.store.read(scope, this.name, this.#key(key), options);
+  async read(scope: Scope, key: KeyOf<Document, PartitionPath>, options?: ReadOptions): Promise<Stored<Document> | undefined> {
+    const item = await this.store.read(scope, this.name, this.#key(scope, key), options);
     return item === undefined ? undefined : this.#stored(item);
   }
 
   /** The JSON text with its system fields, not parsed: for answers that pass it on. */
-  async readBytes(scope: Scope, key: KeyOf<PartitionPath>, options?: ReadOptions): Promise<{ etag: string; bytes: Uint8Array } | undefined> {
-    const raw = await this.store.readRaw(scope, this.name, this.#key(key), options);
+  async readBytes(scope: Scope, key: KeyOf<Document, PartitionPath>, options?: ReadOptions): Promise<{ etag: string; bytes: Uint8Array } | undefined> {
+    const raw = await this.store.readRaw(scope, this.name, this.#key(scope, key), options);
     if (raw === undefined) return undefined;
     const system = `,"_etag":${JSON.stringify(raw.etag)},"_ts":${seconds(raw.modifiedAt)}}`;
     // A stored document has an id, so there is a property before the comma.
     return { etag: raw.etag, bytes: Buffer.concat([raw.bytes.subarray(0, -1), Buffer.from(system, "utf8")]) };
   }
 
-  async readMany(scope: Scope, keys: readonly KeyOf<PartitionPath>[]): Promise<readonly (Stored<Document> | undefined)[]> {
+  async readMany(scope: Scope, keys: readonly KeyOf<Document, PartitionPath>[]): Promise<readonly (Stored<Document> | undefined)[]> {
+    if (!Array.isArray(keys)) throw invalid("readMany takes a list of keys.");
     const items = await this.store.readMany(
       scope,
       this.name,
-      keys.map((key) => this.#key(key)),
+      keys.map((key: KeyOf<Document, PartitionPath>) => this.#key(scope, key)),
     );
     return items.map((item) => (item === undefined ? undefined : this.#stored(item)));
   }
@@ -119,28 +105,34 @@ export class Repository<Document extends object, PartitionPath extends string, I
   /**
    * Read, change, write back; again when somebody else was faster. `change` returns the new document and may be called more than once.
    */
-  async update(scope: Scope, key: KeyOf<PartitionPath>, change: Changer<Document>, options: { readonly attempts?: number } = {}): Promise<Stored<Document>> {
-    return this.#update(scope, this.#key(key), change, {}, options.attempts ?? updateAttemptsDefault);
+  async update(
+    scope: Scope,
+    key: KeyOf<Document, PartitionPath>,
+    change: Changer<Document>,
+    options: { readonly attempts?: number } = {},
+  ): Promise<Stored<Document>> {
+    return this.#update(scope, this.#key(scope, key), change, {}, options.attempts ?? updateAttemptsDefault);
   }
 
   /** A patch whose result must fit the schema. */
-  async patch(scope: Scope, key: KeyOf<PartitionPath>, steps: readonly PatchStep[], conditions: Conditions = {}): Promise<Stored<Document>> {
+  async patch(
+    scope: Scope,
+    key: KeyOf<Document, PartitionPath>,
+    steps: readonly PatchStep[],
+    conditions: Conditions<Document> = {},
+  ): Promise<Stored<Document>> {
     checkPatch(steps);
     const change = ({ _etag, _ts, ...document }: Stored<Document>) => applyPatch(document as JsonObject, steps) as Document;
-    return this.#update(scope, this.#key(key), change, conditions, updateAttemptsDefault);
+    return this.#update(scope, this.#key(scope, key), change, conditions, updateAttemptsDefault);
   }
 
   async query<Name extends keyof Indexes & string>(scope: Scope, index: Name, query: QueryOf<Document, Indexes[Name]>): Promise<DocumentPage<Document>> {
-    return this.#page(scope, { ...query, index, equals: query.equals });
+    return this.#page(scope, { ...(query as Query), index });
   }
 
   /** The items of one partition in the order of their ids. */
-  async list(
-    scope: Scope,
-    partition: { readonly [P in PartitionPath]: PartitionValue },
-    query: Omit<Query, "index" | "equals"> = {},
-  ): Promise<DocumentPage<Document>> {
-    return this.#page(scope, { ...query, equals: partition });
+  async list(scope: Scope, partition: PartitionOf<Document, PartitionPath>, query: ListOf<Document> = {}): Promise<DocumentPage<Document>> {
+    return this.#page(scope, { ...(query as Omit<Query, "equals">), equals: partition });
   }
 
   /** All pages of a query, one document after the other. */
@@ -148,10 +140,10 @@ export class Repository<Document extends object, PartitionPath extends string, I
     scope: Scope,
     index: Name,
     query: Omit<QueryOf<Document, Indexes[Name]>, "cursor">,
-  ): AsyncGenerator<Stored<Document>> {
+  ): AsyncGenerator<Stored<Document>, void> {
     let cursor: string | undefined;
     do {
-      const page: DocumentPage<Document> = await this.query(scope, index, { ...query, ...(cursor === undefined ? {} : { cursor }) });
+      const page: DocumentPage<Document> = await this.query(scope, index, { ...query, cursor } as QueryOf<Document, Indexes[Name]>);
       yield* page.items;
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -162,28 +154,73 @@ export class Repository<Document extends object, PartitionPath extends string, I
     index: Name,
     query: Omit<QueryOf<Document, Indexes[Name]>, "limit" | "cursor" | "order">,
   ): Promise<number> {
-    return this.store.count(scope, this.name, { ...query, index, equals: query.equals });
+    return this.store.count(scope, this.name, { ...(query as unknown as Query), index });
   }
 
   /** Operations on one partition, all or nothing; documents are validated as in single writes. */
-  async batch(scope: Scope, partition: { readonly [P in PartitionPath]: PartitionValue }, operations: readonly Operation[]): Promise<BatchResult> {
-    const checked = operations.map((operation) =>
-      "document" in operation ? { ...operation, document: validateDocument(this.name, this.#schema, operation.document) } : operation,
-    );
+  async batch(scope: Scope, partition: PartitionOf<Document, PartitionPath>, operations: readonly DocumentOperation<Document, Input>[]): Promise<BatchResult> {
+    requireScope(scope);
+    if (!Array.isArray(operations)) throw invalid("A batch takes a list of operations.");
+    const checked = operations.map((operation: DocumentOperation<Document, Input>, i) => {
+      try {
+        return this.#checked(operation);
+      } catch (error) {
+        throw PinakesError.isInstance(error) ? inBatch(error, i, operations.length) : error;
+      }
+    });
     return this.store.batch(scope, this.name, this.#partition(partition), checked);
   }
 
-  async changes(scope: Scope, options?: ChangesOptions): Promise<ChangePage> {
-    return this.store.changes(scope, this.name, options);
+  /** One page of the change feed. */
+  async changes(scope: Scope, options?: ChangesOptions): Promise<DocumentChanges<Document>> {
+    return (await this.store.changes(scope, this.name, options)) as DocumentChanges<Document>;
   }
 
-  async #put(scope: Scope, op: "create" | "replace" | "upsert", document: Document, conditions: Conditions): Promise<Stored<Document>> {
-    const checked = validateDocument(this.name, this.#schema, document);
-    const result = await this.store.write(scope, this.name, this.#partitionIn(checked), { op, document: checked, ...conditions });
+  /**
+   * The change feed without end; stops with its signal. Each change carries a cursor that is safe to resume from once it was handled:
+   * keep the last one, and nothing is missed over a restart (some may come again).
+   */
+  async *follow(scope: Scope, options: FollowOptions = {}): AsyncGenerator<DocumentChange<Document> & { readonly cursor: string }, void> {
+    const { from = "oldest", signal, pollMs = pollMsDefault } = options;
+    let { cursor } = options;
+    while (signal?.aborted !== true) {
+      // The first page is small, because only a page's end has a cursor of its own.
+      const page = await this.changes(scope, cursor === undefined ? { from, limit: 1 } : { cursor });
+      const before = cursor ?? page.cursor;
+      for (const [i, change] of page.changes.entries()) yield { ...change, cursor: i === page.changes.length - 1 ? page.cursor : before };
+      cursor = page.cursor;
+      if (page.changes.length > 0 || page.more) continue;
+      await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+        if (signal?.aborted !== true) throw error;
+      });
+    }
+  }
+
+  /** The session token of the write that returned this document, for queries that must see it. */
+  sessionOf(document: Stored<Document>): string | undefined {
+    return this.#writes.get(document)?.session;
+  }
+
+  async #put(scope: Scope, op: "create" | "replace" | "upsert", document: Input, conditions: Conditions<Document>): Promise<Stored<Document>> {
+    requireScope(scope);
+    const checked = this.#valid(document);
+    const result = await this.store.write(scope, this.name, this.#partitionIn(checked), { op, document: checked, ...plain(conditions) } as Operation);
     return this.#written(checked, result);
   }
 
-  async #update(scope: Scope, key: ItemKey, change: Changer<Document>, conditions: Conditions, attempts: number): Promise<Stored<Document>> {
+  #checked(operation: DocumentOperation<Document, Input>): Operation {
+    const given: unknown = operation;
+    if (!isJsonObject(given)) throw invalid("An operation must be an object with `op`.");
+    if (given["op"] === "patch") {
+      throw invalid(
+        "A patch in a batch cannot be checked against the schema. Use patch() or update(), or replace with an etag; the store below has it: store.batch().",
+      );
+    }
+    if (!("document" in operation)) return { ...operation, ...plain(operation) } as Operation;
+    return { ...operation, document: this.#valid(operation.document) } as Operation;
+  }
+
+  async #update(scope: Scope, key: ItemKey, change: Changer<Document>, conditions: Conditions<Document>, attempts: number): Promise<Stored<Document>> {
     // Callers of this process take turns, so that only other processes can be in each other's way.
     return this.#queue.run([JSON.stringify([scope.tenant, key.partition, key.id])], async () => {
       for (let attempt = 1; ; attempt += 1) {
@@ -198,23 +235,20 @@ export class Repository<Document extends object, PartitionPath extends string, I
     });
   }
 
-  async #updateOnce(scope: Scope, key: ItemKey, change: Changer<Document>, { ifMatch, where }: Conditions): Promise<Stored<Document>> {
+  async #updateOnce(scope: Scope, key: ItemKey, change: Changer<Document>, conditions: Conditions<Document>): Promise<Stored<Document>> {
     const item = await this.store.read(scope, this.name, key);
     if (item === undefined) throw new PinakesError("NOT_FOUND", `There is no item "${key.id}" in this partition of "${this.name}" to update.`);
-    const { _etag, _ts, ...next } = (await change(this.#stored(item))) as Document & { _etag?: string; _ts?: number };
-    const checked = validateDocument(this.name, this.#schema, { ...next, id: key.id });
+    const next: unknown = await change(this.#stored(item));
+    if (!isJsonObject(next)) throw invalid("update: the function must return the changed document.");
+    const checked = this.#valid({ ...next, id: key.id });
+    const { ifMatch, where } = plain(conditions);
     try {
-      const result = await this.store.write(scope, this.name, key.partition, {
-        op: "replace",
-        document: checked,
-        ifMatch: ifMatch ?? item.etag,
-        ...(where === undefined ? {} : { where }),
-      });
-      return this.#written(checked, result);
+      const operation: Operation = { op: "replace", document: checked, ifMatch: ifMatch ?? item.etag, ...(where === undefined ? {} : { where }) };
+      return this.#written(checked, await this.store.write(scope, this.name, key.partition, operation));
     } catch (error) {
       // Somebody wrote in between; a condition of the caller's that fails on the item we read is final.
-      const outrun = PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED" && ifMatch === undefined && error.context.currentEtag !== item.etag;
-      throw outrun ? new Outrun("changed meanwhile", { cause: error }) : error;
+      const failed = PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED" && ifMatch === undefined;
+      throw failed && error.context.currentEtag !== item.etag ? new Outrun("changed meanwhile", { cause: error }) : error;
     }
   }
 
@@ -223,11 +257,18 @@ export class Repository<Document extends object, PartitionPath extends string, I
     return { items: items.map((item) => this.#stored(item)), ...(cursor === undefined ? {} : { cursor }) };
   }
 
-  #key(key: KeyOf<PartitionPath>): ItemKey {
+  #valid(document: unknown): JsonObject {
+    const given = isJsonObject(document) ? withoutSystemProperties(document) : document;
+    return validateDocument(this.name, this.#schema, given);
+  }
+
+  #key(scope: Scope, key: KeyOf<Document, PartitionPath>): ItemKey {
+    requireScope(scope);
+    if (!isJsonObject(key as unknown)) throw invalid(`A key must be an object with id and ${this.#paths.join(", ")}.`);
     return { partition: this.#partition(key), id: key.id };
   }
 
-  #partition(key: { readonly [P in PartitionPath]: PartitionValue }): Partition {
+  #partition(key: PartitionOf<Document, PartitionPath>): Partition {
     return this.#paths.map((path) => (key as Readonly<Record<string, PartitionValue>>)[path] as PartitionValue);
   }
 
@@ -243,10 +284,17 @@ export class Repository<Document extends object, PartitionPath extends string, I
     return { ...document, _etag: etag, _ts: seconds(modifiedAt) } as unknown as Stored<Document>;
   }
 
-  #written(document: JsonObject, { id, etag, modifiedAt }: WriteResult): Stored<Document> {
-    const clean: Record<string, unknown> = { id, ...document };
-    return { ...clean, id, _etag: etag, _ts: seconds(modifiedAt as number) } as unknown as Stored<Document>;
+  #written(document: JsonObject, result: WriteResult): Stored<Document> {
+    const { id, etag, modifiedAt } = result;
+    const stored = { id, ...document, _etag: etag, _ts: seconds(modifiedAt as number) } as unknown as Stored<Document>;
+    this.#writes.set(stored, result);
+    return stored;
   }
+}
+
+/** For the port, which does not take undefined for absent. */
+function plain<Document>({ ifMatch, where }: Conditions<Document>): { ifMatch?: string; where?: NonNullable<Query["filter"]> } {
+  return { ...(ifMatch === undefined ? {} : { ifMatch }), ...(where === undefined ? {} : { where: where as NonNullable<Query["filter"]> }) };
 }
 
 function seconds(milliseconds: number): number {

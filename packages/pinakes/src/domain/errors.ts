@@ -69,3 +69,14 @@ export class PinakesError extends Error {
 export function invalid(detail: string, options?: PinakesErrorOptions): PinakesError {
   return new PinakesError("INVALID", detail, options);
 }
+
+/** An error of one operation as the error of its batch: nothing was written, and the operation is named (from 0). */
+export function inBatch(error: PinakesError, index: number, count: number): PinakesError {
+  const { currentEtag } = error.context;
+  const statuses = Array.from({ length: count }, (_, i) => (i === index ? error.status : 424));
+  return new PinakesError(error.code, `Operation ${index} of the batch (counting from 0) failed, so nothing was written: ${error.detail}`, {
+    batch: { index, statuses },
+    cause: error,
+    ...(currentEtag === undefined ? {} : { currentEtag }),
+  });
+}

@@ -6,6 +6,7 @@ import { invalid } from "./errors.ts";
 import { checkJson, type JsonObject, type JsonValue } from "./json.ts";
 import { limits } from "./limits.ts";
 import { parsePointer } from "./path.ts";
+import { isSystemProperty } from "./system-properties.ts";
 
 export type PatchStep =
   | { readonly op: "add" | "set" | "replace"; readonly path: string; readonly value: JsonValue }
@@ -53,7 +54,7 @@ function checkPointer(path: unknown, where: string): void {
   if (typeof path !== "string") throw invalid(`${where}: must be an RFC 6901 pointer such as "/status".`);
   const [first] = parsePointer(path);
   if (first === undefined || first === "") throw invalid(`${where}: must name a property; the whole document is changed by "replace".`);
-  if (first === "id" || first.startsWith("_")) throw invalid(`${where}: "${first}" is kept by the system and cannot be patched.`);
+  if (first === "id" || isSystemProperty(first)) throw invalid(`${where}: "${first}" is kept by the system and cannot be patched.`);
 }
 
 export function applyPatch(document: JsonObject, steps: readonly PatchStep[]): JsonObject {

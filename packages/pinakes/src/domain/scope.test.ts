@@ -31,7 +31,7 @@ describe("scopes", () => {
   it("a system scope needs a reason, logs it, is no tenant's scope, and can act for one", () => {
     const lines: string[] = [];
     const system = systemScope("ttl sweep", (line) => lines.push(line));
-    expect(lines).toEqual(["system scope: ttl sweep"]);
+    expect(lines).toEqual(["background work under a system scope: ttl sweep"]);
     expect(refusal(() => requireScope(system as never))).toBe("UNAUTHENTICATED");
     expect(refusal(() => requireSystemScope(tenantScope("a") as never))).toBe("FORBIDDEN");
     expect(refusal(() => requireSystemScope({ ...system }))).toBe("FORBIDDEN");

@@ -33,7 +33,7 @@ export function tenantScope(tenant: string): Scope {
 
 export function systemScope(reason: string, log: (line: string) => void): SystemScope {
   if (typeof reason !== "string" || reason.trim() === "") throw invalid("A system scope needs a reason; it is logged.");
-  log(`system scope: ${reason}`);
+  log(`background work under a system scope: ${reason}`);
   const scope = Object.freeze({
     systemReason: reason,
     forTenant: (tenant: string) => makeScope({ tenant: checkTenant(tenant), systemReason: reason }),

@@ -2,7 +2,7 @@
  * An ItemStore over any ItemEngine. What every engine must do alike is done here: scope first, validation before anything is
  * written, time to live, cursors, session tokens, errors. Engines only store and find.
  */
-import { PinakesError, invalid } from "../domain/errors.ts";
+import { PinakesError, inBatch, invalid } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
@@ -35,6 +35,7 @@ class EngineItemStore implements port.ItemStore {
   readonly #tokens: Tokens;
   readonly #clock: Clock;
   readonly #operations: Operations;
+  #closed = false;
 
   constructor(engine: ItemEngine, tokens: Tokens, clock: Clock) {
     this.capabilities = Object.freeze({ ...engine.capabilities });
@@ -45,6 +46,7 @@ class EngineItemStore implements port.ItemStore {
   }
 
   async openContainer(definition: port.ContainerDefinition, options: port.OpenContainerOptions = {}): Promise<void> {
+    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
     await this.#engine.openContainer(normaliseDefinition(definition), options);
   }
 
@@ -170,6 +172,7 @@ class EngineItemStore implements port.ItemStore {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#engine.close();
   }
 
@@ -182,6 +185,7 @@ class EngineItemStore implements port.ItemStore {
   }
 
   #container(name: string): CompiledContainer {
+    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
     const container = this.#engine.container(name);
     if (container === undefined) throw new PinakesError("NOT_FOUND", `There is no container ${JSON.stringify(name)} here; open it first with openContainer().`);
     return container;
@@ -193,16 +197,13 @@ class EngineItemStore implements port.ItemStore {
 
   async #commit(tenant: string, container: CompiledContainer, partition: port.Partition, operations: readonly port.Operation[], asBatch: boolean) {
     const pk = partitionText(tenant, checkPartition(container, partition));
-    const prepared = this.#operations.prepare(container, tenant, pk, operations);
+    const prepared = this.#operations.prepare(container, tenant, pk, operations, asBatch);
     const now = this.#clock.now();
     const outcome = await this.#engine.commit(container, { tenant, pk, now, operations: prepared });
     if (!outcome.ok) {
       const { index, code, detail, currentEtag } = outcome.failure;
-      const etag = currentEtag === undefined ? {} : { currentEtag };
-      if (!asBatch) throw new PinakesError(code, detail, etag);
-      const failed = new PinakesError(code, detail).status;
-      const statuses = operations.map((_, i) => (i === index ? failed : 424));
-      throw new PinakesError(code, `Operation ${index} of the batch failed, so nothing was written: ${detail}`, { ...etag, batch: { index, statuses } });
+      const error = new PinakesError(code, detail, currentEtag === undefined ? {} : { currentEtag });
+      throw asBatch ? inBatch(error, index, operations.length) : error;
     }
     invariant(outcome.results.length === operations.length, "INTERNAL", "the engine answered fewer operations than it was given");
     const results = outcome.results.map(({ id, etag, json }): port.OperationResult => ({

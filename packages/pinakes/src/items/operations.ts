@@ -1,6 +1,6 @@
 /** Checks a caller's operations and makes them ready for an engine, before anything is sent to it. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { PinakesError, invalid } from "../domain/errors.ts";
+import { PinakesError, inBatch, invalid } from "../domain/errors.ts";
 import { compileFilter } from "../domain/filter.ts";
 import { isJsonObject, utf8Bytes } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
@@ -28,7 +28,7 @@ export class Operations {
     return `${this.#process}-${this.#count.toString(36)}`;
   }
 
-  prepare(container: CompiledContainer, tenant: string, pk: string, operations: readonly Operation[]): PreparedOperation[] {
+  prepare(container: CompiledContainer, tenant: string, pk: string, operations: readonly Operation[], asBatch: boolean): PreparedOperation[] {
     if (!Array.isArray(operations) || operations.length === 0) throw invalid("A batch needs at least one operation.");
     if (operations.length > this.#operationsMax) {
       throw new PinakesError(
@@ -41,7 +41,7 @@ export class Operations {
       try {
         return this.#prepareOne(container, tenant, pk, operation, etags);
       } catch (error) {
-        throw operations.length === 1 ? error : naming(error, i, operations.length);
+        throw asBatch && PinakesError.isInstance(error) ? inBatch(error, i, operations.length) : error;
       }
     });
     if (prepared.length > 1) requireBatchBytes(prepared);
@@ -103,15 +103,6 @@ function requireBatchBytes(operations: readonly PreparedOperation[]): void {
   }, 0);
   if (bytes <= limits.batchBytesMax) return;
   throw new PinakesError("LIMIT_EXCEEDED", `The batch has ${bytes} bytes; at most ${limits.batchBytesMax} are allowed. Split it where it need not be atomic.`);
-}
-
-function naming(error: unknown, index: number, count: number): unknown {
-  if (!PinakesError.isInstance(error)) return error;
-  const statuses = Array.from({ length: count }, (_, i) => (i === index ? error.status : 424));
-  return new PinakesError(error.code, `Operation ${index} of the batch is not valid, so nothing was written: ${error.detail}`, {
-    batch: { index, statuses },
-    cause: error,
-  });
 }
 
 function describe(value: unknown): string {

@@ -3,6 +3,7 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import { isJsonObject, stringifyChecked, utf8Bytes, withinUtf8Bytes, type JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 import { valueAt } from "../domain/path.ts";
+import { withoutSystemProperties } from "../domain/system-properties.ts";
 import { checkItemTtl } from "../domain/ttl.ts";
 import type { Partition } from "../ports/item-store.ts";
 import type { CompiledContainer, CompiledIndex, CompiledUniqueKey } from "./compiled-container.ts";
@@ -27,9 +28,6 @@ export interface IndexKey {
   readonly sort: Uint8Array;
 }
 
-/** Properties that belong to the system: what a client sends there is ignored (R-AGT-04). */
-const systemProperties = ["_etag", "_ts", "_rid", "_self", "_attachments", "_lsn"] as const;
-
 export function prepareDocument(container: CompiledContainer, tenant: string, pk: string, document: JsonObject): PreparedDocument {
   if (!isJsonObject(document)) throw invalid("The document must be a JSON object.");
   const clean = withoutSystemProperties(document);
@@ -53,13 +51,6 @@ export function prepareDocument(container: CompiledContainer, tenant: string, pk
     uniques: container.uniqueKeys.map((key) => uniqueValue(key, clean)),
     version: container.version,
   };
-}
-
-function withoutSystemProperties(document: JsonObject): JsonObject {
-  if (!systemProperties.some((name) => Object.hasOwn(document, name))) return document;
-  const copy: Record<string, JsonObject[string]> = { ...document };
-  for (const name of systemProperties) delete copy[name];
-  return copy;
 }
 
 export function partitionText(tenant: string, partition: Partition): string {

@@ -172,7 +172,7 @@ export interface BatchResult {
 }
 
 export interface ReadOptions {
-  readonly session?: SessionTokens;
+  readonly session?: SessionTokens | undefined;
 }
 
 /** Tokens that writes returned; several where several writes must be seen. */
@@ -189,8 +189,8 @@ export interface Query {
   /** Evaluated on each document after the index; a page may then be short and still have a cursor. */
   readonly filter?: Filter;
   readonly limit?: number;
-  readonly cursor?: string;
-  readonly session?: SessionTokens;
+  readonly cursor?: string | undefined;
+  readonly session?: SessionTokens | undefined;
 }
 
 export interface Range {
@@ -208,7 +208,7 @@ export interface Page {
 }
 
 export interface ChangesOptions {
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   readonly limit?: number;
   /** Where to begin without a cursor. */
   readonly from?: "oldest" | "now";

@@ -72,7 +72,20 @@ export function wrapError(error: unknown, doing: string): PinakesError {
   const { name, message, CancellationReasons } = error as SdkError;
   const reasons = (CancellationReasons ?? []).flatMap(({ Code, Message }) => (Code === undefined || Code === "None" ? [] : [`${Code}: ${Message ?? ""}`]));
   const said = [`${name ?? "Error"}: ${message ?? String(error)}`, ...new Set(reasons)].join("; ");
+  if (name === "CredentialsProviderError") {
+    return new PinakesError(
+      "UNAUTHENTICATED",
+      `No credentials for AWS were found (${message ?? ""}). Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run under a role.`,
+      { cause: error },
+    );
+  }
   const failure = classify(error);
+  const { code } = error as SdkError;
+  if (code !== undefined && unsent.has(code)) {
+    return new PinakesError("UNAVAILABLE", `DynamoDB cannot be reached (${doing}): ${said}. Check the region and endpoint in PINAKES_ITEMS, and the network.`, {
+      cause: error,
+    });
+  }
   if (failure !== "refused") {
     return new PinakesError("UNAVAILABLE", `DynamoDB did not answer in time (${doing}): ${said}. Try again.`, { cause: error });
   }

@@ -77,7 +77,11 @@ export class Documents {
       if (json !== undefined) return { item: current, stored: toStoredItem(row, json) };
       current = await this.#dynamo.get(table, rowKey(row));
       if (current === undefined) return undefined;
-      invariant(current["e"]?.S !== row.etag, "CORRUPT", `The document of item "${row.idKey}" is gone from the object store (key "${row.blob?.key}").`);
+      invariant(
+        current["e"]?.S !== row.etag,
+        "CORRUPT",
+        `The document of item "${row.idKey}" is not in the object store (key "${row.blob?.key}"). Is PINAKES_OBJECTS the same place as that of the process that wrote it?`,
+      );
     }
     throw new PinakesError("UNAVAILABLE", "The item changes faster than its document can be read. Try again.");
   }

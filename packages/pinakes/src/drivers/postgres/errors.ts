@@ -73,7 +73,12 @@ export function toPinakesError(error: unknown): PinakesError {
   if (PinakesError.isInstance(error)) return error;
   const code = sqlState(error);
   const text = error instanceof Error ? error.message : String(error);
-  if (isConnectionLoss(error)) return new PinakesError("UNAVAILABLE", `PostgreSQL cannot be reached: ${text || code}. Try again shortly.`, { cause: error });
+  if (isConnectionLoss(error))
+    return new PinakesError(
+      "UNAVAILABLE",
+      `PostgreSQL cannot be reached: ${text || code}. Check the address (PINAKES_ITEMS) and that the server runs; then try again.`,
+      { cause: error },
+    );
   if (isLockTimeout(error) || isConflict(error))
     return new PinakesError("UNAVAILABLE", `Others are writing the same data in PostgreSQL and did not finish in time: ${text}. Try again.`, { cause: error });
   if (code === "57014")

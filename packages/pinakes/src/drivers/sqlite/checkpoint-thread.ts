@@ -14,13 +14,18 @@ const db = openDatabase(file);
 const passiveBytes = 8_388_608;
 /** A log that grew past this is cut back to nothing; writers wait for that moment. */
 const truncateBytes = 268_435_456;
-let checkpointed = 0;
+let seen = 0;
 
 const timer = setInterval(() => {
-  const bytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (bytes > truncateBytes) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  else if (bytes > passiveBytes || bytes < checkpointed) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
-  checkpointed = bytes;
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size <= passiveBytes || log.mtimeMs === seen) return;
+  seen = log.mtimeMs;
+  try {
+    db.exec(`PRAGMA wal_checkpoint(${log.size > truncateBytes ? "TRUNCATE" : "PASSIVE"})`);
+  } catch (error) {
+    // Nothing is lost, the log only grows; it is tried again when the log has changed.
+    process.emitWarning(`checkpoint of ${file} failed: ${String(error)}`);
+  }
 }, 200);
 
 port.on("message", ({ call }: { call: number }) => {

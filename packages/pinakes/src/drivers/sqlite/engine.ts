@@ -5,6 +5,8 @@
 import { mkdirSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { PinakesError } from "../../domain/errors.ts";
+import { setImmediate } from "node:timers/promises";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import type {
   CommitOutcome,
@@ -27,9 +29,26 @@ import { Thread } from "./thread.ts";
 
 /** Pages up to this size are read on the main thread; with the page's byte limit this bounds how long it is busy. */
 const smallPageItems = 101;
+const pauseBytes = 1_048_576;
 
 /** A thread's script beside this file: source here, compiled in the published package. */
 const script = (thread: string): URL => new URL(`./${thread}-thread${extname(import.meta.url)}`, import.meta.url);
+
+function prepareFile(dir: string, file: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+    const db = openDatabase(file);
+    createMeta(db);
+    db.close();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `The SQLite file ${file} cannot be opened: ${reason}. It must be a database of Pinakes in a folder that this process may write to.`,
+      { cause: error, retryable: false },
+    );
+  }
+}
 
 interface PointStatements {
   readonly text: StatementSync;
@@ -54,11 +73,8 @@ export class SqliteItemEngine implements ItemEngine {
   #closing: Promise<void> | undefined;
 
   constructor({ dir, database }: SqliteOptions) {
-    mkdirSync(dir, { recursive: true });
     const file = join(dir, `${database}.sqlite`);
-    const creator = openDatabase(file);
-    createMeta(creator);
-    creator.close();
+    prepareFile(dir, file);
     this.#db = openDatabase(file, { readOnly: true });
     this.#scanner = new Scanner(this.#db);
     this.#writer = new Thread(script("writer"), file);
@@ -97,12 +113,23 @@ export class SqliteItemEngine implements ItemEngine {
   }
 
   async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
-    return keys.map((key) => this.read(container, key));
+    const found: (StoredItem | undefined)[] = [];
+    let bytes = 0;
+    for (const key of keys) {
+      const item = this.read(container, key);
+      found.push(item);
+      bytes += item?.json.length ?? 0;
+      if (bytes < pauseBytes) continue;
+      // A thousand large documents take a while; others get their turn in between.
+      await setImmediate();
+      bytes = 0;
+    }
+    return found;
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
     const { call, promise } = this.#writer.open<CommitOutcome | undefined>();
-    if (this.#outbox.length === 0) setImmediate(() => this.#flush());
+    if (this.#outbox.length === 0) globalThis.setImmediate(() => this.#flush());
     this.#outbox.push(encodeCommit({ call, container: name, request }));
     return (await promise) ?? { ok: true, results: plainResults(request) };
   }
