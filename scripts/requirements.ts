@@ -162,7 +162,7 @@ function page(
     "What Pinakes must do, as numbered checks in our own words, and the tests that prove each. A test proves a check by naming its number in its title.",
     'A check with several parts counts as proved from its first test on; the titles say which part each test is about. "Not yet" means that no test names it.',
     "",
-    "The numbers keep those of the five documents that Pinakes answers to; a gap in them (R-LISA-59, R-TG-112…119) was never used.",
+    "The numbers come from the specifications that Pinakes is built to, one a group. They are not in this repository, and nothing here needs them: each check says all that it asks for. A gap in the numbers (R-LISA-59, R-TG-112…119) was never used.",
     "",
     "| group | about | proved | total |",
     "|---|---|--:|--:|",

@@ -15,9 +15,12 @@ const notes = defineContainer({
     topic: z.string(),
     text: z.string(),
     importance: z.number().int().min(1).max(10).default(5),
-    created_at: timestamp(),
+    created_at: timestamp(), // ISO 8601 in UTC; sorted as text, so write one precision: toISOString()
+    ttl: z.number().int().optional(), // this document's own lifetime
   }),
   indexes: { byTopic: { partition: ["topic"], sort: [{ path: "created_at", order: "desc" }] } },
+  // Time to live in seconds from the last change: the container's is the default, a document's own `ttl` overrides it (-1: never).
+  // Without a container `ttl` nothing expires; with -1 only documents that have their own.
   ttl: days(30),
   feed: true,
 });
@@ -35,7 +38,7 @@ const now = () => new Date().toISOString();
 const first = await repository.create(scope, { agent_id: "a1", topic: "travel", text: "Prefers trains.", importance: 7, created_at: now() });
 const { session } = await repository.batch(scope, { agent_id: "a1" }, [
   { op: "create", document: { agent_id: "a1", topic: "travel", text: "Never before nine.", created_at: now() } },
-  { op: "create", document: { agent_id: "a1", topic: "food", text: "No mushrooms.", created_at: now() } },
+  { op: "create", document: { agent_id: "a1", topic: "food", text: "No mushrooms.", created_at: now(), ttl: 3_600 } },
 ]);
 
 // Change: read, change, write back; again if somebody else was faster.

@@ -80,3 +80,15 @@ export function inBatch(error: PinakesError, index: number, count: number): Pina
     ...(currentEtag === undefined ? {} : { currentEtag }),
   });
 }
+
+/** A value for a message: short, and never the cause of another error (bigint, circular, symbol). */
+export function show(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = typeof value === "bigint" ? `${value}n` : JSON.stringify(value);
+  } catch {
+    text = undefined;
+  }
+  text ??= value === undefined ? "nothing" : `a ${typeof value}`;
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

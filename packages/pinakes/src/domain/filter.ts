@@ -6,7 +6,7 @@
  * Properties are joined by "and". A comparison holds only between values of one type; `ne` and `nin` are the exact opposites of
  * `eq` and `in`, so they hold for a missing property. `contains` means: the array holds the value, or the string holds the text.
  */
-import { invalid } from "./errors.ts";
+import { invalid, show } from "./errors.ts";
 import { compareUtf8, isJsonObject, type JsonObject, type JsonScalar, type JsonValue } from "./json.ts";
 import { limits } from "./limits.ts";
 import { parsePath, valueAt } from "./path.ts";
@@ -103,8 +103,8 @@ function compileOperator(operator: string, operand: JsonValue | undefined, where
 }
 
 function scalar(value: JsonValue | undefined, where: string): JsonScalar {
-  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
-  throw invalid(`${where}: must be a string, number, boolean or null.`);
+  if (value === null || typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return value;
+  throw invalid(`${where}: must be a string, finite number, boolean or null.`);
 }
 
 function equalTo(operand: JsonScalar): Test {
@@ -124,7 +124,8 @@ function oneOf(operand: JsonValue | undefined, where: string): Test {
 }
 
 function ordered(operator: "lt" | "lte" | "gt" | "gte", operand: JsonValue | undefined, where: string): Test {
-  if (typeof operand !== "string" && typeof operand !== "number") throw invalid(`${where}: needs a number or a string, got ${JSON.stringify(operand)}.`);
+  if (typeof operand !== "string" && !(typeof operand === "number" && Number.isFinite(operand)))
+    throw invalid(`${where}: needs a number or a string, got ${show(operand)}.`);
   return (value) => {
     if (typeof value !== typeof operand) return false;
     const order = typeof operand === "string" ? compareUtf8(value as string, operand) : (value as number) - operand;

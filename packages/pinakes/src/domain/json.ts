@@ -45,7 +45,7 @@ export function checkJson(value: unknown, path = "", depth = 0): void {
     return;
   }
   if (!isJsonObject(value)) {
-    throw invalid(`${path || "/"}: a ${value.constructor.name} is not plain JSON; convert it to a string, number or object first.`);
+    throw invalid(`${path || "/"}: a ${value.constructor?.name ?? "class"} is not plain JSON; convert it to a string, number or object first.`);
   }
   for (const key in value) {
     const property = value[key];

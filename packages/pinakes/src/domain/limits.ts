@@ -7,6 +7,8 @@ export const limits = Object.freeze({
   idBytesMax: 1_023,
   /** Longer ids are kept under a prefix and a hash, so that every engine's key limits hold. */
   idNativeBytesMax: 255,
+  /** Order and ranges of ids go by this much of their beginning. */
+  idOrderBytesMax: 192,
   indexesMax: 15,
   indexPathsMax: 8,
   indexKeyBytesMax: 900,
@@ -17,7 +19,7 @@ export const limits = Object.freeze({
   batchBytesMax: 2_097_152,
   patchStepsMax: 10,
   filterNodesMax: 100,
-  readManyKeysMax: 1_000,
+  readManyKeysMax: 100,
   pageItemsDefault: 100,
   pageItemsMax: 1_000,
   /** A page ends early, with a cursor, when it holds this much … */

@@ -1,8 +1,8 @@
 /**
  * The six patch operations on a document, as Cosmos DB defines them: add, set, replace, remove, incr, move.
- * Paths are RFC 6901 pointers. Pure: the input is never changed; an error leaves nothing half done.
+ * Paths are RFC 6901 pointers. `applyPatch` is pure: the input is never changed; an error leaves nothing half done.
  */
-import { invalid } from "./errors.ts";
+import { invalid, show } from "./errors.ts";
 import { checkJson, type JsonObject, type JsonValue } from "./json.ts";
 import { limits } from "./limits.ts";
 import { parsePointer } from "./path.ts";
@@ -14,7 +14,7 @@ export type PatchStep =
   | { readonly op: "incr"; readonly path: string; readonly value: number }
   | { readonly op: "move"; readonly from: string; readonly path: string };
 
-type Mutable = { [key: string]: MutableValue } | MutableValue[];
+export type Mutable = { [key: string]: MutableValue } | MutableValue[];
 type MutableValue = string | number | boolean | null | Mutable;
 
 /** Refuses a malformed patch before anything is read. */
@@ -37,6 +37,7 @@ function checkStep(step: Partial<Record<"op" | "path" | "from" | "value", unknow
       checkJson(step.value, `${where}.value`);
       return;
     case "remove":
+      if (step.value !== undefined) throw invalid(`${where}: "remove" takes no value.`);
       return;
     case "incr":
       if (typeof step.value !== "number" || !Number.isFinite(step.value)) throw invalid(`${where}: "incr" needs a finite number as value.`);
@@ -46,7 +47,7 @@ function checkStep(step: Partial<Record<"op" | "path" | "from" | "value", unknow
       if (`${step.path as string}/`.startsWith(`${step.from as string}/`)) throw invalid(`${where}: cannot move "${step.from as string}" into itself.`);
       return;
     default:
-      throw invalid(`${where}.op: must be add, set, replace, remove, incr or move, got ${JSON.stringify(step.op)}.`);
+      throw invalid(`${where}.op: must be add, set, replace, remove, incr or move, got ${show(step.op)}.`);
   }
 }
 
@@ -59,8 +60,13 @@ function checkPointer(path: unknown, where: string): void {
 
 export function applyPatch(document: JsonObject, steps: readonly PatchStep[]): JsonObject {
   const root = structuredClone(document) as { [key: string]: MutableValue };
-  for (const [i, step] of steps.entries()) applyStep(root, step, `patch[${i}]`);
+  patchInPlace(root, steps);
   return root;
+}
+
+/** For a document that is the caller's own; after an error it is half patched. */
+export function patchInPlace(root: Mutable, steps: readonly PatchStep[]): void {
+  for (const [i, step] of steps.entries()) applyStep(root, step, `patch[${i}]`);
 }
 
 function applyStep(root: Mutable, step: PatchStep, where: string): void {

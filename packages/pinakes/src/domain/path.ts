@@ -2,13 +2,13 @@
  * A path names a property of a document: `status`, `metadata.user_id`, or an RFC 6901 pointer such as `/metadata/user~1id`
  * for names that hold dots or slashes.
  */
-import { invalid } from "./errors.ts";
+import { invalid, show } from "./errors.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 export type Path = readonly string[];
 
 export function parsePath(text: string): Path {
-  if (typeof text !== "string" || text === "") throw invalid(`A path must be a non-empty string, got ${JSON.stringify(text)}.`);
+  if (typeof text !== "string" || text === "") throw invalid(`A path must be a non-empty string, got ${show(text)}.`);
   const segments = text.startsWith("/") ? parsePointer(text) : text.split(".");
   if (segments.some((segment) => segment === "" || segment.includes("\0"))) {
     throw invalid(`Path "${text}" has an empty segment; write it as "a.b" or "/a/b".`);

@@ -4,7 +4,7 @@
  * Only the identity layer makes one (tenantScope), and only `open.ts` makes a system scope, for background work; both are
  * registered here, so a look-alike object is refused at run time as well as by the types.
  */
-import { PinakesError, invalid } from "./errors.ts";
+import { PinakesError, invalid, show } from "./errors.ts";
 import { limits } from "./limits.ts";
 
 declare const brand: unique symbol;
@@ -67,5 +67,5 @@ function makeScope(fields: { tenant: string; systemReason?: string }): Scope {
 function checkTenant(tenant: string): string {
   // "." and ".." would mean a folder where a tenant becomes part of a path.
   if (typeof tenant === "string" && tenantPattern.test(tenant) && tenant !== "." && tenant !== "..") return tenant;
-  throw invalid(`A tenant id is 1–${limits.tenantCharsMax} letters, digits, ".", "_" or "-"; got ${JSON.stringify(tenant)}.`);
+  throw invalid(`A tenant id is 1–${limits.tenantCharsMax} letters, digits, ".", "_" or "-"; got ${show(tenant)}.`);
 }

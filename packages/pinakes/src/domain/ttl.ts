@@ -9,7 +9,7 @@
  *
  * Nothing but the inputs is stored, so a changed container default applies to items that are there already.
  */
-import { invalid } from "./errors.ts";
+import { invalid, show } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
 import { limits } from "./limits.ts";
 
@@ -32,7 +32,7 @@ export function checkItemTtl(ttl: JsonValue | undefined): number | null {
   if (ttl === undefined) return null;
   if (isTtlSeconds(ttl)) return ttl;
   throw invalid(
-    `ttl: must be -1 (never) or a whole number of seconds from 1 to ${limits.ttlSecondsMax}, got ${JSON.stringify(ttl)}; leave it out to use the container's default.`,
+    `ttl: must be -1 (never) or a whole number of seconds from 1 to ${limits.ttlSecondsMax}, got ${show(ttl)}; leave it out to use the container's default.`,
   );
 }
 
@@ -40,7 +40,7 @@ export function checkContainerTtl(ttl: number | null | undefined): ContainerTtl 
   if (ttl === undefined || ttl === null) return null;
   if (isTtlSeconds(ttl)) return ttl;
   throw invalid(
-    `The container's ttl must be null (off), -1 (only items with their own ttl expire) or seconds from 1 to ${limits.ttlSecondsMax}, got ${JSON.stringify(ttl)}.`,
+    `The container's ttl must be null (off), -1 (only items with their own ttl expire) or seconds from 1 to ${limits.ttlSecondsMax}, got ${show(ttl)}.`,
   );
 }
 

@@ -2,7 +2,9 @@
 import { invalid } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Change, ChangePage, ChangesOptions, Partition } from "../ports/item-store.ts";
-import type { FeedChange, StoredItem } from "./item-engine.ts";
+import { limits } from "../domain/limits.ts";
+import type { CompiledContainer } from "./compiled-container.ts";
+import type { FeedChange, ItemEngine, StoredItem, StoredKey } from "./item-engine.ts";
 import type { PageContext } from "./query-page.ts";
 import { checkLimit } from "./query-plan.ts";
 
@@ -14,16 +16,42 @@ export async function changesPage({ engine, tokens, container, tenant }: PageCon
     if (payload["c"] !== container.name) throw invalid(`The feed cursor belongs to container "${payload["c"] as string}", not to "${container.name}".`);
     position = payload["p"] as string;
   }
-  const page = await engine.changes(container, { tenant, position, limit });
-  const puts = page.changes.filter(({ kind }) => kind === "put");
-  const stored = await engine.readMany(container, puts);
-  const current = new Map(stored.flatMap((row) => (row === undefined ? [] : [[`${row.pk} ${row.idKey}`, row] as const])));
+  let page = await engine.changes(container, { tenant, position, limit });
+  const { current, fit } = await documentsOf(engine, container, page.changes);
+  // The documents of the whole page would be too many bytes: the page ends where they are enough.
+  if (fit < page.changes.length) page = await engine.changes(container, { tenant, position, limit: fit });
   return {
-    changes: page.changes.map((change) => toChange(change, current.get(`${change.pk} ${change.idKey}`))),
+    changes: page.changes.map((change) => toChange(change, current.get(keyOf(change)))),
     cursor: tokens.seal("feed cursor", tenant, { c: container.name, p: page.position }),
     more: page.more,
   };
 }
+
+const keyOf = ({ pk, idKey }: StoredKey): string => `${pk} ${idKey}`;
+
+/** The stored rows of the changes, each read once, and how many changes they reach for within a page's bytes (at least one). */
+async function documentsOf(
+  engine: ItemEngine,
+  container: CompiledContainer,
+  changes: readonly FeedChange[],
+): Promise<{ current: Map<string, StoredItem>; fit: number }> {
+  const current = new Map<string, StoredItem>();
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (let start = 0; start < changes.length; start += readKeysPerStep) {
+    const step = changes.slice(start, start + readKeysPerStep);
+    const wanted = step.filter((change) => change.kind === "put" && !seen.has(keyOf(change)) && seen.add(keyOf(change)));
+    for (const row of await engine.readMany(container, wanted)) {
+      if (row === undefined) continue;
+      current.set(keyOf(row), row);
+      bytes += row.json.length;
+    }
+    if (bytes > limits.pageBytesMax) return { current, fit: start + step.length };
+  }
+  return { current, fit: changes.length };
+}
+
+const readKeysPerStep = 10;
 
 function toChange({ kind, pk, id, etag, at, expired }: FeedChange, row: StoredItem | undefined): Change {
   const [, ...partition] = JSON.parse(pk) as [string, ...Partition];

@@ -1,6 +1,7 @@
 /** A container definition, checked and made ready: paths parsed, defaults filled. Plain data in, so any thread can make one. */
 import type { ContainerDefinition, IndexDefinition, SortPath } from "../ports/item-store.ts";
-import { invalid } from "../domain/errors.ts";
+import { invalid, show } from "../domain/errors.ts";
+import { isJsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 import { parsePath, type Path } from "../domain/path.ts";
 import { checkContainerTtl, type ContainerTtl } from "../domain/ttl.ts";
@@ -50,16 +51,24 @@ const containerName = new RegExp(`^[a-z][a-z0-9-]{0,${limits.containerNameCharsM
 const partName = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
 
 export function normaliseDefinition(definition: ContainerDefinition): NormalDefinition {
+  if (!isJsonObject(definition as unknown)) throw invalid("A container definition must be an object with name and partitionKey.");
   const { name } = definition;
   if (typeof name !== "string" || !containerName.test(name)) {
-    throw invalid(
-      `Container name ${JSON.stringify(name)}: use 1–${limits.containerNameCharsMax} lower-case letters, digits and dashes, beginning with a letter.`,
-    );
+    throw invalid(`Container name ${show(name)}: use 1–${limits.containerNameCharsMax} lower-case letters, digits and dashes, beginning with a letter.`);
   }
   const where = `Container "${name}"`;
+  if (definition.feed !== undefined && typeof definition.feed !== "boolean") throw invalid(`${where} feed: must be true or false.`);
   const indexes = Object.entries(definition.indexes ?? {});
   const uniqueKeys = Object.entries(definition.uniqueKeys ?? {});
-  if (indexes.length > limits.indexesMax) throw invalid(`${where}: ${indexes.length} indexes; at most ${limits.indexesMax} are allowed.`);
+  requireIndexCount(name, indexes.length);
+  requireDistinct(
+    where,
+    indexes.map(([key]) => key),
+  );
+  requireDistinct(
+    where,
+    uniqueKeys.map(([key]) => key),
+  );
   if (uniqueKeys.length > limits.uniqueKeysMax) throw invalid(`${where}: ${uniqueKeys.length} unique keys; at most ${limits.uniqueKeysMax} are allowed.`);
   return {
     name,
@@ -73,15 +82,37 @@ export function normaliseDefinition(definition: ContainerDefinition): NormalDefi
   };
 }
 
+function requireIndexCount(container: string, count: number): void {
+  if (count <= limits.indexesMax) return;
+  throw invalid(`Container "${container}": ${count} indexes; at most ${limits.indexesMax} are allowed. Remove old ones with dropUndeclaredIndexes.`);
+}
+
+/** Column names of SQLite ignore case. */
+function requireDistinct(where: string, names: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const twin = seen.get(name.toLowerCase());
+    if (twin !== undefined) throw invalid(`${where}: "${twin}" and "${name}" differ only in case; rename one.`);
+    seen.set(name.toLowerCase(), name);
+  }
+}
+
 function normaliseIndex(index: IndexDefinition, where: string): NormalDefinition["indexes"][string] {
+  if (!isJsonObject(index as unknown) || !Array.isArray(index.partition) || !Array.isArray(index.sort)) {
+    throw invalid(`${where}: must be { partition: [paths], sort: [paths] }.`);
+  }
   const partition = index.partition.length === 0 ? [] : checkPaths(index.partition, `${where} partition`, limits.indexPathsMax);
-  const sort = index.sort.map((entry: SortPath) =>
-    typeof entry === "string" ? { path: entry, order: "asc" as const } : { path: entry.path, order: entry.order },
-  );
+  const sort = index.sort.map((entry: SortPath) => normaliseSort(entry, where));
   const paths = [...partition, ...sort.map((entry) => entry.path)];
   if (paths.length === 0) throw invalid(`${where}: names no path.`);
   checkPaths(paths, where, limits.indexPathsMax);
   return { partition, sort };
+}
+
+function normaliseSort(entry: SortPath, where: string): { readonly path: string; readonly order: "asc" | "desc" } {
+  if (typeof entry === "string") return { path: entry, order: "asc" };
+  if (isJsonObject(entry as unknown) && (entry.order === "asc" || entry.order === "desc")) return { path: entry.path, order: entry.order };
+  throw invalid(`${where} sort: write a path, or { path, order: "asc" | "desc" }; got ${show(entry)}.`);
 }
 
 function checkPaths(paths: readonly string[], where: string, max: number): readonly string[] {
@@ -126,7 +157,7 @@ export function mergeDefinitions(stored: NormalDefinition, next: NormalDefinitio
   const fixed = (part: "partitionKey" | "uniqueKeys") => {
     if (JSON.stringify(stored[part]) === JSON.stringify(next[part])) return;
     throw invalid(
-      `Container "${stored.name}": ${part} is fixed at creation (${JSON.stringify(stored[part])}) and cannot become ${JSON.stringify(next[part])}; create a new container and copy.`,
+      `Container "${stored.name}": ${part} is fixed at creation (${show(stored[part])}) and cannot become ${show(next[part])}; create a new container and copy.`,
     );
   };
   fixed("partitionKey");
@@ -134,5 +165,6 @@ export function mergeDefinitions(stored: NormalDefinition, next: NormalDefinitio
   // A feed stays on: switching it off would leave a gap that its readers could not see.
   const feed = stored.feed || next.feed;
   const indexes = dropUndeclaredIndexes ? next.indexes : sortedRecord(Object.entries({ ...stored.indexes, ...next.indexes }));
+  requireIndexCount(stored.name, Object.keys(indexes).length);
   return { ...next, indexes, feed };
 }

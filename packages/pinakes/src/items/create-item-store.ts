@@ -2,12 +2,13 @@
  * An ItemStore over any ItemEngine. What every engine must do alike is done here: scope first, validation before anything is
  * written, time to live, cursors, session tokens, errors. Engines only store and find.
  */
-import { PinakesError, inBatch, invalid } from "../domain/errors.ts";
+import { PinakesError, inBatch, invalid, show } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 import { requireScope, requireSystemScope, type Scope, type SystemScope } from "../domain/scope.ts";
 import { isExpired } from "../domain/ttl.ts";
+import { setImmediate } from "node:timers/promises";
 import { systemClock, type Clock } from "../ports/clock.ts";
 import type * as port from "../ports/item-store.ts";
 import { changesPage } from "./changes-page.ts";
@@ -28,6 +29,10 @@ export interface ItemStoreOptions {
 export async function createItemStore(engine: ItemEngine, options: ItemStoreOptions = {}): Promise<port.ItemStore> {
   return new EngineItemStore(engine, new Tokens(await engine.signingKey()), options.clock ?? systemClock);
 }
+
+const parseBytesPerTurn = 1_048_576;
+const trimStepsMax = 100;
+const removeConcurrency = 16;
 
 class EngineItemStore implements port.ItemStore {
   readonly capabilities: port.ItemStoreCapabilities;
@@ -81,7 +86,15 @@ class EngineItemStore implements port.ItemStore {
       target,
       keys.map((key: port.ItemKey) => storedKey(target, tenant, key)),
     );
-    return stored.map((row) => (row === undefined || this.#expired(target, row) ? undefined : toItem(row)));
+    const items: (port.Item | undefined)[] = [];
+    let bytes = 0;
+    for (const row of stored) {
+      items.push(row === undefined || this.#expired(target, row) ? undefined : toItem(row));
+      bytes += row?.json.length ?? 0;
+      // Parsing many large documents takes a while; others get their turn in between.
+      if (bytes > parseBytesPerTurn) [bytes] = [0, await setImmediate()];
+    }
+    return items;
   }
 
   async write(scope: Scope, container: string, partition: port.Partition, operation: port.Operation): Promise<port.WriteResult> {
@@ -106,7 +119,7 @@ class EngineItemStore implements port.ItemStore {
 
   async query(scope: Scope, container: string, query: port.Query): Promise<port.Page> {
     const tenant = requireScope(scope);
-    const target = this.#container(container);
+    const target = this.#container(container, true);
     const plan = planQuery(target, tenant, query);
     if (query.session !== undefined) await this.#awaitSession(target, tenant, query.session, query.index);
     return queryPage({ engine: this.#engine, tokens: this.#tokens, container: target, tenant, now: this.#clock.now() }, plan, query.cursor);
@@ -114,7 +127,7 @@ class EngineItemStore implements port.ItemStore {
 
   async count(scope: Scope, container: string, query: Omit<port.Query, "limit" | "cursor" | "order">): Promise<number> {
     const tenant = requireScope(scope);
-    const target = this.#container(container);
+    const target = this.#container(container, true);
     const plan = planQuery(target, tenant, query);
     if (query.session !== undefined) await this.#awaitSession(target, tenant, query.session, query.index);
     if (plan.predicate === undefined) return this.#engine.count(target, plan.range, this.#clock.now());
@@ -129,15 +142,10 @@ class EngineItemStore implements port.ItemStore {
     return total;
   }
 
-  async deletePartition(
-    scope: Scope,
-    container: string,
-    partition: port.Partition,
-    options: { limit?: number } = {},
-  ): Promise<{ deleted: number; done: boolean }> {
+  async deletePartition(scope: Scope, container: string, partition: port.Partition, options?: { limit?: number }): Promise<{ deleted: number; done: boolean }> {
     const tenant = requireScope(scope);
     const target = this.#container(container);
-    const limit = checkBound(options.limit, limits.purgeItemsMax);
+    const limit = checkBound(options?.limit, limits.purgeItemsMax);
     const pk = partitionText(tenant, checkPartition(target, partition));
     // Time 0: nothing has expired yet, so rows that wait for their purge are found too.
     const { rows, done } = await this.#engine.scan(target, {
@@ -151,19 +159,19 @@ class EngineItemStore implements port.ItemStore {
     return { deleted: rows.length, done };
   }
 
-  async changes(scope: Scope, container: string, options: port.ChangesOptions = {}): Promise<port.ChangePage> {
+  async changes(scope: Scope, container: string, options?: port.ChangesOptions): Promise<port.ChangePage> {
     const tenant = requireScope(scope);
-    const target = this.#container(container);
+    const target = this.#container(container, true);
     if (!target.feed) throw new PinakesError("NOT_SUPPORTED", `Container "${container}" keeps no change feed; declare it with feed: true.`);
-    return changesPage({ engine: this.#engine, tokens: this.#tokens, container: target, tenant, now: this.#clock.now() }, options);
+    return changesPage({ engine: this.#engine, tokens: this.#tokens, container: target, tenant, now: this.#clock.now() }, options ?? {});
   }
 
-  async purgeExpired(scope: SystemScope, container: string, options: { limit?: number } = {}): Promise<port.PurgeResult> {
+  async purgeExpired(scope: SystemScope, container: string, options?: { limit?: number }): Promise<port.PurgeResult> {
     requireSystemScope(scope);
     const target = this.#container(container);
-    const limit = checkBound(options.limit, limits.purgeItemsMax);
+    const limit = checkBound(options?.limit, limits.purgeItemsMax);
     const now = this.#clock.now();
-    if (target.feed) await this.#engine.trimFeed(target, now - limits.feedRetentionMs, limit);
+    if (target.feed) await this.#trimFeed(target, now - limits.feedRetentionMs);
     if (target.ttl === null) return { purged: 0, backlog: 0 };
     const keys = await this.#engine.expired(target, now, limit);
     await this.#removeRows(target, "purge", undefined, keys);
@@ -184,10 +192,11 @@ class EngineItemStore implements port.ItemStore {
     return this.capabilities.indexReads === "eventual";
   }
 
-  #container(name: string): CompiledContainer {
+  /** `fresh` where a plan is made from the definition: another process may have changed it a moment ago. */
+  #container(name: string, fresh = false): CompiledContainer {
     if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
-    const container = this.#engine.container(name);
-    if (container === undefined) throw new PinakesError("NOT_FOUND", `There is no container ${JSON.stringify(name)} here; open it first with openContainer().`);
+    const container = this.#engine.container(name, fresh);
+    if (container === undefined) throw new PinakesError("NOT_FOUND", `There is no container ${show(name)} here; open it first with openContainer().`);
     return container;
   }
 
@@ -214,11 +223,21 @@ class EngineItemStore implements port.ItemStore {
     return { results, keys: prepared.filter(({ op }) => op !== "check").map(({ idKey }): StoredKey => ({ pk, idKey })) };
   }
 
-  /** In batches, each within one partition. */
+  /** In bounded steps, as many as it takes within reason: a sweep must keep up with a busy feed. */
+  async #trimFeed(container: CompiledContainer, before: number): Promise<void> {
+    for (let step = 0; step < trimStepsMax; step += 1) {
+      if ((await this.#engine.trimFeed(container, before, limits.purgeItemsMax)) < limits.purgeItemsMax) return;
+    }
+  }
+
+  /** In batches, each within one partition, several partitions at a time. */
   async #removeRows(container: CompiledContainer, op: "remove" | "purge", tenant: string | undefined, keys: readonly StoredKey[]): Promise<void> {
     const now = this.#clock.now();
-    const partitions = Map.groupBy(keys, ({ pk }) => pk);
-    for (const [pk, rows] of partitions) {
+    const partitions = [...Map.groupBy(keys, ({ pk }) => pk)];
+    const next = async (): Promise<void> => {
+      for (let entry = partitions.pop(); entry !== undefined; entry = partitions.pop()) await remove(...entry);
+    };
+    const remove = async (pk: string, rows: readonly StoredKey[]): Promise<void> => {
       const owner = tenant ?? (JSON.parse(pk) as [string])[0];
       for (let start = 0; start < rows.length; start += this.capabilities.batchOperationsMax) {
         const operations = rows
@@ -226,7 +245,8 @@ class EngineItemStore implements port.ItemStore {
           .map(({ idKey }): PreparedOperation => ({ op, id: idKey, idKey, etag: this.#operations.nextEtag() }));
         await this.#engine.commit(container, { tenant: owner, pk, now, operations });
       }
-    }
+    };
+    await Promise.all(Array.from({ length: removeConcurrency }, next));
   }
 
   /** The writes that the tokens stand for. A token of another tenant or container is refused at once. */
@@ -236,7 +256,7 @@ class EngineItemStore implements port.ItemStore {
     return tokens.flatMap((token: string) => {
       const payload = this.#tokens.open("session token", tenant, token);
       if (payload["c"] !== container.name) throw invalid(`The session token belongs to container "${payload["c"] as string}", not to "${container.name}".`);
-      return (payload["k"] as [string, string][]).map(([pk, idKey]) => ({ pk, idKey }));
+      return (payload["k"] as string[]).map((idKey) => ({ pk: payload["p"] as string, idKey }));
     });
   }
 
@@ -247,10 +267,12 @@ class EngineItemStore implements port.ItemStore {
 }
 
 function sessionPayload(container: string, keys: readonly StoredKey[]): JsonObject {
-  return { c: container, k: keys.map(({ pk, idKey }) => [pk, idKey]) };
+  // All keys of a write are of one partition: it is named once.
+  return { c: container, p: keys[0]?.pk ?? "", k: keys.map(({ idKey }) => idKey) };
 }
 
 function storedKey(container: CompiledContainer, tenant: string, key: port.ItemKey): StoredKey {
+  if (typeof key !== "object" || key === null) throw invalid("A key must be an object with partition and id.");
   return { pk: partitionText(tenant, checkPartition(container, key.partition)), idKey: idKeyOf(checkId(key.id)) };
 }
 
@@ -263,5 +285,5 @@ function toItem(stored: StoredItem, id?: string): port.Item {
 function checkBound(limit: number | undefined, max: number): number {
   if (limit === undefined) return max;
   if (Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
-  throw invalid(`limit: must be a whole number from 1 to ${max}, got ${JSON.stringify(limit)}.`);
+  throw invalid(`limit: must be a whole number from 1 to ${max}, got ${show(limit)}.`);
 }

@@ -1,6 +1,6 @@
 /** Ids, and the form of them that engines use as keys. */
 import { hash } from "node:crypto";
-import { invalid } from "../domain/errors.ts";
+import { invalid, show } from "../domain/errors.ts";
 import { utf8Bytes, withinUtf8Bytes } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 
@@ -9,14 +9,12 @@ import { limits } from "../domain/limits.ts";
 const forbidden = /[\u0000-\u001f\u007f/\\?#\u{10ffff}]/u;
 
 export function checkId(id: unknown): string {
-  if (typeof id !== "string" || id === "") throw invalid(`id: must be a non-empty string, got ${JSON.stringify(id)}.`);
-  if (forbidden.test(id)) throw invalid(`id: must not hold control characters or any of / \\ ? #; got ${JSON.stringify(id)}.`);
+  if (typeof id !== "string" || id === "") throw invalid(`id: must be a non-empty string, got ${show(id)}.`);
+  if (forbidden.test(id)) throw invalid(`id: must not hold control characters or any of / \\ ? #; got ${show(id)}.`);
   if (!id.isWellFormed()) throw invalid("id: holds half of a surrogate pair.");
   if (!withinUtf8Bytes(id, limits.idBytesMax)) throw invalid(`id: ${utf8Bytes(id)} bytes; at most ${limits.idBytesMax} are allowed.`);
   return id;
 }
-
-const prefixBytes = 192;
 
 /**
  * The id itself up to 255 bytes; beyond, its beginning and a hash. The long form is always over 255 bytes,
@@ -24,7 +22,7 @@ const prefixBytes = 192;
  */
 export function idKeyOf(id: string): string {
   if (withinUtf8Bytes(id, limits.idNativeBytesMax)) return id;
-  return `${cutUtf8(id, prefixBytes)}~${hash("sha256", id, "hex")}`;
+  return `${cutUtf8(id, limits.idOrderBytesMax)}~${hash("sha256", id, "hex")}`;
 }
 
 /** The end of every index key, at most 98 bytes: orders ties by id, then tells partitions (and long ids) apart. */

@@ -19,8 +19,11 @@ export interface ItemEngine {
   /** Kept by the engine, so that cursors and tokens hold across processes and restarts. */
   signingKey(): Promise<Uint8Array>;
   openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void>;
-  /** The container as the engine knows it now (another process may have added an index); undefined when it was never opened. */
-  container(name: string): CompiledContainer | undefined;
+  /**
+   * The container as the engine knows it; undefined when it was never opened. Another process may have changed it: with `fresh` an
+   * engine that can find out cheaply does.
+   */
+  container(name: string, fresh?: boolean): CompiledContainer | undefined;
   indexes(container: CompiledContainer): Promise<readonly IndexStatus[]>;
 
   read(container: CompiledContainer, key: StoredKey): StoredItem | undefined | Promise<StoredItem | undefined>;
@@ -54,6 +57,11 @@ export function feedTrimmed(container: string): PinakesError {
     "PRECONDITION_FAILED",
     `The feed cursor of container "${container}" is older than the changes kept. Read the container in full, then follow the feed from "now".`,
   );
+}
+
+/** What `scan` and `count` throw when the definition changed between planning and reading. */
+export function definitionChanged(container: string): PinakesError {
+  return new PinakesError("UNAVAILABLE", `Container "${container}" has just been changed by another process. Repeat the call.`);
 }
 
 export interface StoredKey {

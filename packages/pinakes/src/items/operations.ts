@@ -1,6 +1,6 @@
 /** Checks a caller's operations and makes them ready for an engine, before anything is sent to it. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { PinakesError, inBatch, invalid } from "../domain/errors.ts";
+import { PinakesError, inBatch, invalid, show } from "../domain/errors.ts";
 import { compileFilter } from "../domain/filter.ts";
 import { isJsonObject, utf8Bytes } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
@@ -68,9 +68,10 @@ export class Operations {
       case "delete":
         return { op: "delete", ...this.#target(operation.id, etags), ...conditions };
       case "check":
+        if (operation.exists !== undefined && typeof operation.exists !== "boolean") throw invalid("check: exists must be true or false.");
         return { op: "check", ...this.#target(operation.id, etags), exists: operation.exists ?? true, ...conditions };
       default:
-        throw invalid(`op: must be create, replace, upsert, patch, delete or check, got ${JSON.stringify((operation as { op: unknown }).op)}.`);
+        throw invalid(`op: must be create, replace, upsert, patch, delete or check, got ${show((operation as { op: unknown }).op)}.`);
     }
   }
 

@@ -10,7 +10,7 @@ import { PinakesError, type ErrorCode } from "../domain/errors.ts";
 import { compileFilter, type Filter } from "../domain/filter.ts";
 import { withinUtf8Bytes, type JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
-import { applyPatch, type PatchStep } from "../domain/patch.ts";
+import { patchInPlace, type Mutable, type PatchStep } from "../domain/patch.ts";
 import { isExpired } from "../domain/ttl.ts";
 import type { CompiledContainer } from "./compiled-container.ts";
 import type { CommittedOperation, OperationFailure, StoredItem } from "./item-engine.ts";
@@ -76,14 +76,21 @@ export function needsDocument(operation: PreparedOperation): boolean {
   return operation.op === "patch" || operation.where !== undefined || !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax);
 }
 
-/** A row while the batch works on it. */
+/**
+ * A row while the batch works on it. A document is parsed at most once and prepared at most once, however many operations touch it:
+ * a hundred patches of one large document must not hold up everybody else's commits.
+ */
 interface Draft {
   readonly before: StoredItem | undefined;
   /** Whether `before` had run out of time. */
   readonly expired: boolean;
+  exists: boolean;
   etag: string | undefined;
-  json: string | undefined;
+  /** The whole document as the last put gave it; undefined when it is the stored one, or was patched since. */
   prepared: PreparedDocument | undefined;
+  /** Parsed, and our own: patches are applied to it in place, because a failing one ends the whole batch. */
+  document: JsonObject | undefined;
+  patched: boolean;
   touched: boolean;
   operation: number;
   lastEtag: string;
@@ -106,6 +113,13 @@ export function planBatch(container: CompiledContainer, request: CommitRequest, 
     }
     results.push(operation.op === "check" ? undefined : draft);
   }
+  for (const draft of drafts.values()) {
+    try {
+      if (draft.patched && draft.document !== undefined) draft.prepared = prepareDocument(container, request.tenant, request.pk, draft.document);
+    } catch (error) {
+      return { ok: false, failure: asFailure(error, draft.operation, draft) };
+    }
+  }
   return {
     ok: true,
     writes: [...drafts].flatMap(([idKey, draft]) => toWrite(idKey, draft, request.now)),
@@ -120,9 +134,11 @@ function openDraft(container: CompiledContainer, request: CommitRequest, operati
   return {
     before,
     expired,
+    exists: live !== undefined,
     etag: live?.etag,
-    json: live?.json,
     prepared: undefined,
+    document: undefined,
+    patched: false,
     touched: false,
     operation: 0,
     lastEtag: operation.etag,
@@ -137,11 +153,11 @@ export function idOf({ idKey, json }: StoredItem): string {
 
 function apply(container: CompiledContainer, request: CommitRequest, operation: PreparedOperation, draft: Draft, index: number): void {
   if (operation.op === "purge") {
-    if (draft.expired && draft.json === undefined) touch(draft, operation, index);
+    if (draft.expired && !draft.exists) touch(draft, operation, index);
     return;
   }
   if (operation.op === "remove") {
-    if (draft.json !== undefined || draft.expired) write(draft, operation, index, undefined);
+    if (draft.exists || draft.expired) write(draft, operation, index, undefined);
     return;
   }
   guard(operation, draft);
@@ -152,13 +168,19 @@ function apply(container: CompiledContainer, request: CommitRequest, operation: 
     case "replace":
     case "upsert":
       return write(draft, operation, index, currentVersion(container, request, operation.prepared));
-    case "patch": {
-      const patched = applyPatch(JSON.parse(draft.json as string) as JsonObject, operation.patch);
-      return write(draft, operation, index, prepareDocument(container, request.tenant, request.pk, patched));
-    }
+    case "patch":
+      patchInPlace(documentOf(draft) as Mutable, operation.patch);
+      draft.patched = true;
+      draft.etag = operation.etag;
+      return touch(draft, operation, index);
     case "delete":
       return write(draft, operation, index, undefined);
   }
+}
+
+function documentOf(draft: Draft): JsonObject {
+  draft.document ??= JSON.parse(draft.prepared?.json ?? (draft.before as StoredItem).json) as JsonObject;
+  return draft.document;
 }
 
 /** Another process may have added an index since the caller's thread prepared this document. */
@@ -170,7 +192,7 @@ function currentVersion(container: CompiledContainer, request: CommitRequest, pr
 type Guarded = Exclude<PreparedOperation, { op: "remove" } | { op: "purge" }>;
 
 function guard(operation: Guarded, draft: Draft): void {
-  const exists = draft.json !== undefined;
+  const { exists } = draft;
   const wantsAbsent = operation.op === "create" || (operation.op === "check" && !operation.exists);
   if (wantsAbsent) {
     if (!exists) return;
@@ -191,7 +213,7 @@ function guard(operation: Guarded, draft: Draft): void {
       etagOf(draft),
     );
   }
-  if (operation.where !== undefined && !compileFilter(operation.where, "where")(JSON.parse(draft.json as string) as JsonObject)) {
+  if (operation.where !== undefined && !compileFilter(operation.where, "where")(documentOf(draft))) {
     throw new PinakesError("PRECONDITION_FAILED", `Item "${operation.id}" does not meet the condition; its etag is "${draft.etag}".`, etagOf(draft));
   }
 }
@@ -202,7 +224,9 @@ function etagOf(draft: Draft): { currentEtag?: string } {
 
 function write(draft: Draft, operation: PreparedOperation, index: number, prepared: PreparedDocument | undefined): void {
   draft.prepared = prepared;
-  draft.json = prepared?.json;
+  draft.document = undefined;
+  draft.patched = false;
+  draft.exists = prepared !== undefined;
   draft.etag = prepared === undefined ? undefined : operation.etag;
   touch(draft, operation, index);
 }
@@ -223,20 +247,27 @@ function toChanges(idKey: string, draft: Draft, now: number): PlannedChange[] {
   if (!draft.touched) return [];
   const base = { idKey, id: draft.id, at: now };
   const changes: PlannedChange[] = [];
-  if (draft.expired) changes.push({ ...base, kind: "delete", etag: `${draft.before?.etag}x`, expired: true });
+  if (draft.expired) changes.push({ ...base, kind: "delete", etag: expiredEtag(draft.before as StoredItem), expired: true });
   if (draft.prepared !== undefined) changes.push({ ...base, kind: "put", etag: draft.lastEtag, expired: false });
   else if (draft.before !== undefined && !draft.expired) changes.push({ ...base, kind: "delete", etag: draft.lastEtag, expired: false });
   return changes;
 }
 
+/** The etag of an item's end by expiry: made of its last one, with a character that no etag has. */
+export function expiredEtag({ etag }: StoredItem): string {
+  return `${etag}~`;
+}
+
 function toResult(operation: PreparedOperation, draft: Draft | undefined): CommittedOperation {
   if (draft?.etag === undefined || operation.op === "delete") return { id: operation.id };
-  const patched = operation.op === "patch" && draft.json !== undefined ? { json: draft.json } : {};
+  const patched = operation.op === "patch" && draft.prepared !== undefined ? { json: draft.prepared.json } : {};
   return { id: operation.id, etag: draft.etag, ...patched };
 }
 
-function asFailure(error: unknown, index: number, draft: Draft): OperationFailure {
+/** The etag told is that of the stored item: nothing the batch did before it failed has happened. */
+function asFailure(error: unknown, index: number, { before, expired }: Draft): OperationFailure {
   if (!PinakesError.isInstance(error)) throw error;
   const code: ErrorCode = error.code;
-  return { index, code, detail: error.detail, ...(error.context.currentEtag === undefined ? {} : etagOf(draft)) };
+  const told = error.context.currentEtag === undefined || before === undefined || expired ? {} : { currentEtag: before.etag };
+  return { index, code, detail: error.detail, ...told };
 }

@@ -1,5 +1,5 @@
 /** From a caller's document to what an engine stores: text, ttl, index keys and unique values, all checked against the limits. */
-import { PinakesError, invalid } from "../domain/errors.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { isJsonObject, stringifyChecked, utf8Bytes, withinUtf8Bytes, type JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 import { valueAt } from "../domain/path.ts";
@@ -75,7 +75,7 @@ function checkPartitionValue(value: unknown, name: string): void {
     return;
   }
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return;
-  throw invalid(`Partition key "${name}": must be a string, number or boolean, got ${JSON.stringify(value) ?? "nothing"}.`);
+  throw invalid(`Partition key "${name}": must be a string, number or boolean, got ${show(value)}.`);
 }
 
 /** The partition key is part of the document and never changes: the values inside must be those the call is routed by. */
@@ -89,9 +89,19 @@ function requirePartition(container: CompiledContainer, pk: string, document: Js
   // pk is [tenant, ...values]: comparing the text after the tenant compares all values with their types.
   if (!pk.endsWith(`,${JSON.stringify(values).slice(1)}`)) {
     throw invalid(
-      `The document's partition key ${JSON.stringify(values)} is not the partition of this call; a partition key cannot change: delete the item and create it anew.`,
+      `The document's partition key ${show(values)} is not the partition of this call; a partition key cannot change: delete the item and create it anew.`,
     );
   }
+}
+
+/** The key of one index alone, for building it: another that the document does not fit is not its concern. */
+export function buildIndexKey(
+  index: CompiledIndex,
+  tenant: string,
+  key: { readonly pk: string; readonly idKey: string },
+  document: JsonObject,
+): IndexKey | null {
+  return indexKey(index, tenant, tieBreaker(key.pk, key.idKey), document);
 }
 
 function indexKey(index: CompiledIndex, tenant: string, tie: Buffer, document: JsonObject): IndexKey | null {

@@ -1,7 +1,7 @@
 /** From a caller's query to one contiguous key range of one index. What an index cannot answer is refused, naming what would. */
-import { PinakesError, invalid } from "../domain/errors.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { compileFilter, type Predicate } from "../domain/filter.ts";
-import { isJsonObject, type JsonScalar } from "../domain/json.ts";
+import { isJsonObject, withinUtf8Bytes, type JsonScalar } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 import type { Query, Range } from "../ports/item-store.ts";
 import type { CompiledContainer, CompiledIndex, NamedPath } from "./compiled-container.ts";
@@ -20,8 +20,7 @@ export interface QueryPlan {
 
 export function planQuery(container: CompiledContainer, tenant: string, query: Query): QueryPlan {
   if (!isJsonObject(query) || !isJsonObject(query.equals)) throw invalid("A query needs `equals`: the values of the index's partition paths.");
-  if (query.order !== undefined && query.order !== "asc" && query.order !== "desc")
-    throw invalid(`order: must be "asc" or "desc", got ${JSON.stringify(query.order)}.`);
+  if (query.order !== undefined && query.order !== "asc" && query.order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${show(query.order)}.`);
   const predicate = query.filter === undefined ? undefined : compileFilter(query.filter);
   const range = query.index === undefined ? partitionRange(container, tenant, query) : indexRange(requireIndex(container, query.index), tenant, query);
   return {
@@ -32,6 +31,8 @@ export function planQuery(container: CompiledContainer, tenant: string, query: Q
     fingerprint: JSON.stringify([
       container.name,
       query.index ?? null,
+      // A cursor is a place in one order: it ends with the definition that made the order.
+      query.index === undefined ? null : container.definition.indexes[query.index],
       Object.entries(query.equals).toSorted(([a], [b]) => (a < b ? -1 : 1)),
       query.range ?? null,
       query.order ?? "asc",
@@ -43,10 +44,11 @@ export function planQuery(container: CompiledContainer, tenant: string, query: Q
 export function checkLimit(limit: number | undefined): number {
   if (limit === undefined) return limits.pageItemsDefault;
   if (Number.isInteger(limit) && limit >= 1 && limit <= limits.pageItemsMax) return limit;
-  throw invalid(`limit: must be a whole number from 1 to ${limits.pageItemsMax}, got ${JSON.stringify(limit)}.`);
+  throw invalid(`limit: must be a whole number from 1 to ${limits.pageItemsMax}, got ${show(limit)}.`);
 }
 
 function requireIndex(container: CompiledContainer, name: string): CompiledIndex {
+  if (typeof name !== "string") throw invalid(`index: must be the name of an index, got ${show(name)}.`);
   const index = container.indexes.find((candidate) => candidate.name === name);
   if (index !== undefined) return index;
   const known = container.indexes.map((candidate) => `"${candidate.name}"`).join(", ") || "none";
@@ -76,19 +78,21 @@ function partitionRange(container: CompiledContainer, tenant: string, query: Que
     );
   }
   const partition = container.partitionKey.map(({ name }) => {
-    const value = query.equals[name];
+    const value = equalOf(query, name);
     if (value === undefined) throw invalid(`equals.${name}: is missing; a query without an index reads one partition and needs every path of its key.`);
     return value;
   });
   const pk = partitionText(tenant, checkPartition(container, partition as never));
   const range = checkRange(query.range, "id");
   const text = (value: string | number): string => {
-    if (typeof value === "string") return value;
-    throw invalid("range: ids are strings.");
+    if (typeof value !== "string") throw invalid("range: ids are strings.");
+    // Beyond, ids are kept by a hash and have no order of their own.
+    if (withinUtf8Bytes(value, limits.idOrderBytesMax)) return value;
+    throw invalid(`range: bounds on ids are at most ${limits.idOrderBytesMax} bytes; longer ids are ordered by their beginning only.`);
   };
   let lower = "";
   let upper: string | undefined;
-  if (range.prefix !== undefined) [lower, upper] = [range.prefix, `${range.prefix}${lastId}`];
+  if (range.prefix !== undefined) [lower, upper] = [text(range.prefix), `${range.prefix}${lastId}`];
   if (range.gte !== undefined) lower = text(range.gte);
   if (range.gt !== undefined) lower = `${text(range.gt)}\u0001`;
   if (range.lt !== undefined) upper = text(range.lt);
@@ -102,7 +106,7 @@ function indexRange(index: CompiledIndex, tenant: string, query: Query): ScanRan
   const sort: Buffer[] = [];
   let used = 0;
   for (const { name, descending } of index.sort) {
-    const value = query.equals[name];
+    const value = equalOf(query, name);
     if (value === undefined) break;
     sort.push(encodeValue(checkScalar(value, name), descending));
     used += 1;
@@ -116,13 +120,19 @@ function indexRange(index: CompiledIndex, tenant: string, query: Query): ScanRan
 }
 
 function requireEqual(index: CompiledIndex, query: Query, name: string): JsonScalar {
-  const value = query.equals[name];
+  const value = equalOf(query, name);
   if (value === undefined) throw invalid(`equals.${name}: is missing; index "${index.name}" is partitioned by (${names(index.partition)}).`);
   return checkScalar(value, name);
 }
 
+/** Never a property of a prototype: a path may be called "constructor". */
+function equalOf(query: Query, name: string): JsonScalar | undefined {
+  return Object.hasOwn(query.equals, name) ? query.equals[name] : undefined;
+}
+
 function checkScalar(value: unknown, name: string): JsonScalar {
-  if (typeof value === "object" && value !== null) throw invalid(`equals.${name}: must be a string, number, boolean or null.`);
+  const fits = value === null || typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
+  if (!fits) throw invalid(`equals.${name}: must be a string, finite number, boolean or null.`);
   requireWellFormed(value as JsonScalar, `equals.${name}`);
   return value as JsonScalar;
 }
@@ -130,7 +140,7 @@ function checkScalar(value: unknown, name: string): JsonScalar {
 /** A value for a path that the range cannot use would be ignored silently: refuse it and say which index would serve it. */
 function refuseUnreachable(index: CompiledIndex, query: Query, used: number): void {
   const reachable = [...index.partition, ...index.sort.slice(0, used)].map(({ name }) => name);
-  const lost = Object.keys(query.equals).filter((key) => query.equals[key] !== undefined && !reachable.includes(key));
+  const lost = Object.keys(query.equals).filter((key) => equalOf(query, key) !== undefined && !reachable.includes(key));
   if (lost.length === 0) return;
   throw new PinakesError(
     "INVALID",
@@ -154,6 +164,7 @@ function checkRange(range: Range | undefined, name: string): Range {
     if (key === "prefix" ? typeof value !== "string" : typeof value !== "string" && typeof value !== "number") {
       throw invalid(`range.${key}: must be a ${key === "prefix" ? "string" : "string or number"} for "${name}".`);
     }
+    if (typeof value === "number" && !Number.isFinite(value)) throw invalid(`range.${key}: must be finite.`);
     requireWellFormed(value, `range.${key}`);
   }
   const clash = (range.gt !== undefined && range.gte !== undefined) || (range.lt !== undefined && range.lte !== undefined);

@@ -23,6 +23,8 @@ export class Tokens {
       invalid(`The ${purpose} is not one that this store gave to you: it was changed, cut, or belongs elsewhere. Leave it out to begin anew.`);
     if (typeof token !== "string" || token.length > 65_536) throw refused();
     const bytes = Buffer.from(token, "base64url");
+    // The decoder skips what it does not know; a token is taken only as it was given.
+    if (bytes.toString("base64url") !== token) throw refused();
     const body = bytes.subarray(16);
     if (bytes.length < 18 || !timingSafeEqual(bytes.subarray(0, 16), this.#mac(purpose, tenant, body))) throw refused();
     const payload: unknown = JSON.parse(body.toString("utf8"));

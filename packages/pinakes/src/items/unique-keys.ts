@@ -5,7 +5,7 @@
 import { isExpired } from "../domain/ttl.ts";
 import type { CompiledContainer } from "./compiled-container.ts";
 import type { OperationFailure, StoredItem } from "./item-engine.ts";
-import { idOf, type BatchPlan, type PlannedChange, type PlannedWrite } from "./plan-batch.ts";
+import { expiredEtag, idOf, type BatchPlan, type PlannedChange, type PlannedWrite } from "./plan-batch.ts";
 
 export interface UniqueClaim {
   /** Position in the container's unique keys. */
@@ -53,7 +53,7 @@ export function settleClaims(
 }
 
 function sweepChange(before: StoredItem, now: number): PlannedChange {
-  return { kind: "delete", idKey: before.idKey, id: idOf(before), etag: `${before.etag}x`, at: now, expired: true };
+  return { kind: "delete", idKey: before.idKey, id: idOf(before), etag: expiredEtag(before), at: now, expired: true };
 }
 
 function conflict(container: CompiledContainer, claim: UniqueClaim, holder: string): OperationFailure {

@@ -16,8 +16,8 @@
  * Time to live. Exact (domain/ttl.ts): an expired item is gone from reads, queries, counts, conditions and unique keys at once;
  * `purgeExpired` removes it later and puts a delete marked `expired` into the feed.
  *
- * Order. A query runs in the order of its index (type order: undefined < null < false < true < numbers < strings), ties by id.
- * Cursors are keysets: no item that stays put is lost or doubled while others write. They are signed and bound to tenant and query.
+ * Order. A query runs in the order of its index (type order: undefined < null < false < true < numbers < strings), ties by id
+ * (by the first 192 bytes of an id, by the first 84 in ties; beyond, the order is stable but not that of the ids). Cursors are keysets: no item that stays put is lost or doubled while others write. They are signed and bound to tenant and query.
  *
  * Feed. With `feed: true` every commit is delivered: in commit order within a partition, without order across partitions,
  * at least once, none skipped, deletes included. A change carries its document while that is still the newest one. Changes are kept

@@ -56,13 +56,11 @@ export class MemoryItemEngine implements ItemEngine {
     }
     const merged = mergeDefinitions(existing.compiled.definition, definition, options.dropUndeclaredIndexes ?? false);
     if (JSON.stringify(merged) === JSON.stringify(existing.compiled.definition)) return;
-    existing.compiled = compileContainer(merged, existing.compiled.version + 1);
-    for (const [pk, rows] of existing.partitions) {
-      for (const [idKey, row] of rows) {
-        const { keys, uniques } = reprepare(existing.compiled, row);
-        existing.partitions.get(pk)?.set(idKey, { ...row, keys, uniques });
-      }
-    }
+    const compiled = compileContainer(merged, existing.compiled.version + 1);
+    // All rows first: one that does not fit the new indexes must leave everything as it was.
+    const prepared = [...existing.partitions.values()].flatMap((rows) => [...rows.values()].map((row) => ({ rows, row, ...reprepare(compiled, row) })));
+    for (const { rows, row, keys, uniques } of prepared) rows.set(row.idKey, { ...row, keys, uniques });
+    existing.compiled = compiled;
   }
 
   container(name: string): CompiledContainer | undefined {

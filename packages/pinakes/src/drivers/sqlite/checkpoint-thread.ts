@@ -11,8 +11,11 @@ const { file } = workerData as { file: string };
 const port = parentPort as NonNullable<typeof parentPort>;
 const db = openDatabase(file);
 
+// Never waits: a checkpoint that waits for an old reader holds the lock that the writer needs.
+db.exec("PRAGMA busy_timeout = 0");
+
 const passiveBytes = 8_388_608;
-/** A log that grew past this is cut back to nothing; writers wait for that moment. */
+/** A log that grew past this is cut back to nothing, once all of it was copied. */
 const truncateBytes = 268_435_456;
 let seen = 0;
 
@@ -21,16 +24,23 @@ const timer = setInterval(() => {
   if (log === undefined || log.size <= passiveBytes || log.mtimeMs === seen) return;
   seen = log.mtimeMs;
   try {
-    db.exec(`PRAGMA wal_checkpoint(${log.size > truncateBytes ? "TRUNCATE" : "PASSIVE"})`);
+    const copied = checkpoint("PASSIVE");
+    if (copied && log.size > truncateBytes) checkpoint("TRUNCATE");
   } catch (error) {
     // Nothing is lost, the log only grows; it is tried again when the log has changed.
     process.emitWarning(`checkpoint of ${file} failed: ${String(error)}`);
   }
 }, 200);
 
+/** Whether the whole log was copied back. */
+function checkpoint(mode: "PASSIVE" | "TRUNCATE"): boolean {
+  const { busy, log, checkpointed } = db.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as { busy: number; log: number; checkpointed: number };
+  return busy === 0 && log === checkpointed;
+}
+
 port.on("message", ({ call }: { call: number }) => {
   clearInterval(timer);
-  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  checkpoint("TRUNCATE");
   db.close();
   port.postMessage({ kind: "answer", call, value: undefined } satisfies Reply);
   port.close();

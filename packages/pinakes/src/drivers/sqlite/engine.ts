@@ -8,21 +8,23 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PinakesError } from "../../domain/errors.ts";
 import { setImmediate } from "node:timers/promises";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
-import type {
-  CommitOutcome,
-  FeedPage,
-  FeedRequest,
-  ItemEngine,
-  ScanRange,
-  ScanRequest,
-  ScanResult,
-  StoredItem,
-  StoredKey,
-  StoredRawItem,
+import {
+  definitionChanged,
+  type CommitOutcome,
+  type FeedPage,
+  type FeedRequest,
+  type ItemEngine,
+  type ScanRange,
+  type ScanRequest,
+  type ScanResult,
+  type StoredItem,
+  type StoredKey,
+  type StoredRawItem,
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { encodeCommit, plainResults } from "./messages.ts";
+import { toPinakesError } from "./errors.ts";
 import { progressOf, Scanner } from "./scan.ts";
 import { createMeta, loadContainer, openDatabase, readSigningKey, tableName, type SqliteContainer } from "./schema.ts";
 import { Thread } from "./thread.ts";
@@ -30,6 +32,8 @@ import { Thread } from "./thread.ts";
 /** Pages up to this size are read on the main thread; with the page's byte limit this bounds how long it is busy. */
 const smallPageItems = 101;
 const pauseBytes = 1_048_576;
+/** How old the definition that a point read goes by may be; only another process can have changed it. */
+const definitionMsMax = 500;
 
 /** A thread's script beside this file: source here, compiled in the published package. */
 const script = (thread: string): URL => new URL(`./${thread}-thread${extname(import.meta.url)}`, import.meta.url);
@@ -69,6 +73,8 @@ export class SqliteItemEngine implements ItemEngine {
   readonly #reader: Thread;
   readonly #checkpointer: Thread;
   readonly #containers = new Map<string, SqliteContainer>();
+  readonly #version: StatementSync;
+  #checkedAt = 0;
   #outbox: unknown[][] = [];
   #closing: Promise<void> | undefined;
 
@@ -77,6 +83,8 @@ export class SqliteItemEngine implements ItemEngine {
     prepareFile(dir, file);
     this.#db = openDatabase(file, { readOnly: true });
     this.#scanner = new Scanner(this.#db);
+    this.#version = this.#db.prepare("SELECT version FROM containers WHERE name = ?");
+    this.#version.setReturnArrays(true);
     this.#writer = new Thread(script("writer"), file);
     this.#reader = new Thread(script("reader"), file);
     this.#checkpointer = new Thread(script("checkpoint"), file);
@@ -91,23 +99,35 @@ export class SqliteItemEngine implements ItemEngine {
     this.#containers.set(definition.name, loadContainer(this.#db, definition.name) as SqliteContainer);
   }
 
-  container(name: string): CompiledContainer | undefined {
-    return this.#containers.get(name)?.compiled;
+  container(name: string, fresh = false): CompiledContainer | undefined {
+    const known = this.#containers.get(name);
+    if (known === undefined) return undefined;
+    const now = performance.now();
+    // A plan needs the definition as it is; a point read only the ttl, for which a moment's delay is nothing.
+    if (!fresh && now - this.#checkedAt < definitionMsMax) return known.compiled;
+    this.#checkedAt = now;
+    const version = (this.#version.get(name) as unknown as [number] | undefined)?.[0];
+    return version === known.compiled.version ? known.compiled : this.#refresh(name).compiled;
   }
 
   async indexes({ name }: CompiledContainer): Promise<readonly IndexStatus[]> {
     const container = this.#refresh(name);
-    return Object.entries(container.indexes).map(([index, stored]) => ({ name: index, state: stored.state, progress: progressOf(stored) }));
+    return Object.entries(container.indexes).map(([index, stored]) => ({
+      name: index,
+      state: stored.state,
+      progress: progressOf(stored),
+      ...(stored.error === undefined ? {} : { error: stored.error }),
+    }));
   }
 
   read({ name }: CompiledContainer, { pk, idKey }: StoredKey): StoredItem | undefined {
-    const row = this.#points(name).text.get(pk, idKey) as unknown as [string, number, number | null, string] | undefined;
+    const row = this.#read(() => this.#points(name).text.get(pk, idKey)) as unknown as [string, number, number | null, string] | undefined;
     if (row === undefined) return undefined;
     return { pk, idKey, etag: row[0], modifiedAt: row[1], ttl: row[2], json: row[3] };
   }
 
   readRaw({ name }: CompiledContainer, { pk, idKey }: StoredKey): StoredRawItem | undefined {
-    const row = this.#points(name).bytes.get(pk, idKey) as unknown as [string, number, number | null, Uint8Array] | undefined;
+    const row = this.#read(() => this.#points(name).bytes.get(pk, idKey)) as unknown as [string, number, number | null, Uint8Array] | undefined;
     if (row === undefined) return undefined;
     return { etag: row[0], modifiedAt: row[1], ttl: row[2], bytes: row[3] };
   }
@@ -120,39 +140,44 @@ export class SqliteItemEngine implements ItemEngine {
       found.push(item);
       bytes += item?.json.length ?? 0;
       if (bytes < pauseBytes) continue;
-      // A thousand large documents take a while; others get their turn in between.
+      // Many large documents take a while; others get their turn in between.
       await setImmediate();
+      if (this.#closing !== undefined) throw new PinakesError("UNAVAILABLE", "The store was closed.", { retryable: false });
       bytes = 0;
     }
     return found;
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
+    const flat = encodeCommit({ call: 0, container: name, request });
     const { call, promise } = this.#writer.open<CommitOutcome | undefined>();
+    flat[0] = call;
     if (this.#outbox.length === 0) globalThis.setImmediate(() => this.#flush());
-    this.#outbox.push(encodeCommit({ call, container: name, request }));
+    this.#outbox.push(flat);
     return (await promise) ?? { ok: true, results: plainResults(request) };
   }
 
-  async scan({ name }: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
-    if (request.limit < smallPageItems) return this.#scanner.scan(this.#containers.get(name) as SqliteContainer, request);
-    return this.#reader.call((call) => ({ kind: "scan", call, container: name, request }));
+  async scan({ name, version }: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
+    const known = this.#containers.get(name) as SqliteContainer;
+    if (known.compiled.version !== version) throw definitionChanged(name);
+    const small = request.limit < smallPageItems ? this.#read(() => this.#scanner.scanSmall(known, request)) : undefined;
+    return small ?? this.#reader.call((call) => ({ kind: "scan", call, container: name, version, request }));
   }
 
-  async count({ name }: CompiledContainer, range: ScanRange, now: number): Promise<number> {
-    return this.#reader.call((call) => ({ kind: "count", call, container: name, range, now }));
+  async count({ name, version }: CompiledContainer, range: ScanRange, now: number): Promise<number> {
+    return this.#reader.call((call) => ({ kind: "count", call, container: name, version, range, now }));
   }
 
-  async changes({ name }: CompiledContainer, request: FeedRequest): Promise<FeedPage> {
-    return this.#reader.call((call) => ({ kind: "changes", call, container: name, request }));
+  async changes({ name, version }: CompiledContainer, request: FeedRequest): Promise<FeedPage> {
+    return this.#reader.call((call) => ({ kind: "changes", call, container: name, version, request }));
   }
 
   async trimFeed({ name }: CompiledContainer, before: number, limit: number): Promise<number> {
     return this.#writer.call((call) => ({ kind: "trim", call, container: name, before, limit }));
   }
 
-  async expired({ name }: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
-    return this.#reader.call((call) => ({ kind: "expired", call, container: name, now, limit }));
+  async expired({ name, version }: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
+    return this.#reader.call((call) => ({ kind: "expired", call, container: name, version, now, limit }));
   }
 
   close(): Promise<void> {
@@ -187,8 +212,21 @@ export class SqliteItemEngine implements ItemEngine {
   /** One message for all commits of this turn of the event loop. */
   #flush(): void {
     if (this.#outbox.length === 0) return;
-    this.#writer.post({ kind: "commits", commits: this.#outbox });
+    const commits = this.#outbox;
     this.#outbox = [];
+    try {
+      this.#writer.post({ kind: "commits", commits });
+    } catch (error) {
+      for (const [call] of commits) this.#writer.refuse(call as number, error);
+    }
+  }
+
+  #read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw toPinakesError(error);
+    }
   }
 
   #refresh(name: string): SqliteContainer {

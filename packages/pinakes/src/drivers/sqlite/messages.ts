@@ -7,6 +7,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { NormalDefinition } from "../../items/compiled-container.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { PatchStep } from "../../domain/patch.ts";
+import { codeOf } from "./errors.ts";
 import type { CommitOutcome, CommittedOperation, FeedRequest, ScanRange, ScanRequest } from "../../items/item-engine.ts";
 import type { CommitRequest, PreparedOperation } from "../../items/plan-batch.ts";
 import type { PreparedDocument } from "../../items/prepare.ts";
@@ -28,7 +29,8 @@ export type WriterReply =
   | { readonly kind: "committed"; readonly plain: readonly number[]; readonly outcomes: readonly { readonly call: number; readonly outcome: CommitOutcome }[] }
   | Reply;
 
-export type ReaderMessage = { readonly call: number; readonly container: string } & (
+/** `version` is that of the definition the request was planned with. */
+export type ReaderMessage = { readonly call: number; readonly container: string; readonly version: number } & (
   | { readonly kind: "scan"; readonly request: ScanRequest }
   | { readonly kind: "count"; readonly range: ScanRange; readonly now: number }
   | { readonly kind: "changes"; readonly request: FeedRequest }
@@ -48,9 +50,7 @@ export interface SentError {
 export function sendError(error: unknown): SentError {
   if (PinakesError.isInstance(error)) return { code: error.code, detail: error.detail, stack: error.stack };
   const cause = error instanceof Error ? error : new Error(String(error));
-  // Codes 13 (SQLITE_FULL) and 10 (SQLITE_IOERR) are the machine's, and may pass; nothing was acknowledged.
-  const transient = "errcode" in cause && [5, 10, 13].includes(Number(cause.errcode) & 0xff);
-  return { code: transient ? "UNAVAILABLE" : "INTERNAL", detail: `SQLite: ${cause.message}; nothing was written.`, stack: cause.stack };
+  return { code: codeOf(cause), detail: `SQLite: ${cause.message}.`, stack: cause.stack };
 }
 
 export function receiveError({ code, detail, stack }: SentError): PinakesError {

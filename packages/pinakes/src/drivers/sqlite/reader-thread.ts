@@ -1,5 +1,6 @@
 /** The reader's thread: long scans, counts and the feed, so that they never hold up point reads. */
 import { parentPort, workerData } from "node:worker_threads";
+import { definitionChanged } from "../../items/item-engine.ts";
 import { sendError, type ReaderMessage, type Reply } from "./messages.ts";
 import { Scanner } from "./scan.ts";
 import { loadContainer, openDatabase, type SqliteContainer } from "./schema.ts";
@@ -17,7 +18,9 @@ port.on("message", (message: ReaderMessage | { kind: "close"; call: number }) =>
     return;
   }
   try {
-    port.postMessage({ kind: "answer", call: message.call, value: answer(message, loadContainer(db, message.container) as SqliteContainer) } satisfies Reply);
+    const container = loadContainer(db, message.container) as SqliteContainer;
+    if (container.compiled.version !== message.version) throw definitionChanged(message.container);
+    port.postMessage({ kind: "answer", call: message.call, value: answer(message, container) } satisfies Reply);
   } catch (error) {
     port.postMessage({ kind: "error", call: message.call, error: sendError(error) } satisfies Reply);
   }

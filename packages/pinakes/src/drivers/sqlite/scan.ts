@@ -12,6 +12,7 @@ import {
   type StoredKey,
 } from "../../items/item-engine.ts";
 import { feedTrimmed } from "../../items/item-engine.ts";
+import { isExpired } from "../../domain/ttl.ts";
 import { feedName, loadContainer, quoted, tableName, visibleSql, type SqliteContainer, type StoredIndex } from "./schema.ts";
 
 type Bindings = Record<string, string | number | Uint8Array>;
@@ -47,8 +48,18 @@ export class Scanner {
     this.#statements = new StatementCache(db);
   }
 
-  scan(container: SqliteContainer, { range, reverse, limit, bytesMax, now }: ScanRequest): ScanResult {
-    const { condition, key, bindings } = this.#where(container, range, now);
+  /**
+   * For the main thread: looks at `limit` rows and no more. Undefined when some of them have expired, for then it might have to look
+   * at any number.
+   */
+  scanSmall(container: SqliteContainer, request: ScanRequest): ScanResult | undefined {
+    const { ttl } = container.compiled;
+    const result = this.scan(container, request, ttl !== null);
+    return ttl !== null && result.rows.some((row) => isExpired(ttl, row.ttl, row.modifiedAt, request.now)) ? undefined : result;
+  }
+
+  scan(container: SqliteContainer, { range, reverse, limit, bytesMax, now }: ScanRequest, expiredToo = false): ScanResult {
+    const { condition, key, bindings } = this.#where(container, range, expiredToo ? undefined : now);
     const sql = `SELECT pk, id, etag, modified_at, ttl, doc, ${key} FROM ${tableName(container.compiled.name)} WHERE ${condition} ORDER BY ${key} ${reverse ? "DESC" : "ASC"} LIMIT :limit`;
     const rows: ScanRow[] = [];
     let bytes = 0;
@@ -105,9 +116,10 @@ export class Scanner {
     return ([...own, ...byDefault] as unknown as [string, string][]).map(([pk, idKey]) => ({ pk, idKey }));
   }
 
-  #where({ compiled, indexes }: SqliteContainer, range: ScanRange, now: number): { condition: string; key: string; bindings: Bindings } {
-    const visible = visibleSql(compiled.ttl);
-    const time: Bindings = visible === "1" || !visible.includes(":now") ? {} : { now };
+  /** Without `now`, expired rows are found too. */
+  #where({ compiled, indexes }: SqliteContainer, range: ScanRange, now: number | undefined): { condition: string; key: string; bindings: Bindings } {
+    const visible = now === undefined ? "1" : visibleSql(compiled.ttl);
+    const time: Bindings = now === undefined || visible === "1" ? {} : { now };
     if (range.kind === "partition") {
       const upper: Bindings = range.upper === undefined ? {} : { upper: range.upper };
       const below = range.upper === undefined ? "" : " AND id < :upper";

@@ -23,6 +23,8 @@ export interface StoredIndex {
   /** Building: rows up to this rowid have their key; the build ends at `buildTo`. */
   readonly builtTo: number;
   readonly buildTo: number;
+  /** Why the build does not get on. */
+  readonly error?: string;
 }
 
 export interface SqliteContainer {
@@ -40,6 +42,8 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
 }
 
 export function createMeta(db: DatabaseSync): void {
+  // Nothing to write where everything is there: opening must not wait for another process's write.
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'containers'").get() !== undefined && hasSigningKey(db)) return;
   db.exec(`
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -53,6 +57,10 @@ export function createMeta(db: DatabaseSync): void {
     ) WITHOUT ROWID;
     COMMIT;`);
   db.prepare("INSERT OR IGNORE INTO meta VALUES ('format', '1'), ('signing_key', ?)").run(randomBytes(32));
+}
+
+function hasSigningKey(db: DatabaseSync): boolean {
+  return db.prepare("SELECT 1 FROM meta WHERE name = 'signing_key'").get() !== undefined;
 }
 
 export function readSigningKey(db: DatabaseSync): Uint8Array {

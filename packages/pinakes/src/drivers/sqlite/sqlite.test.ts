@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
-import { tenantScope } from "../../domain/scope.ts";
+import { limits } from "../../domain/limits.ts";
+import { systemScope, tenantScope } from "../../domain/scope.ts";
 import { normaliseDefinition } from "../../items/compiled-container.ts";
 import type { CommitMessage } from "./messages.ts";
 import { prepareDocument } from "../../items/prepare.ts";
@@ -121,6 +122,23 @@ describe("two stores on one file", () => {
     expect((await next.indexes("notes")).map(({ name }) => name)).toEqual(["byM", "byN"]);
   });
 
+  it("a changed index or ttl is seen by the other store at once in queries", async () => {
+    const at = folder();
+    await using one = await openSqliteItems({ dir: at });
+    await using two = await openSqliteItems({ dir: at });
+    const x: ContainerDefinition = { name: "notes", partitionKey: ["p"], ttl: 3_600, indexes: { byX: { partition: ["p"], sort: ["x"] } } };
+    for (const store of [one, two]) await store.openContainer(x);
+    for (let n = 0; n < 5; n += 1) await one.write(scope, "notes", ["a"], { op: "create", document: { id: `i${n}`, p: "a", x: n, y: -n } });
+    await two.openContainer({ ...x, ttl: null, indexes: { byX: { partition: ["p"], sort: ["y"] } } });
+    await indexesReady(two);
+    for (const limit of [10, 200]) {
+      const page = await one.query(scope, "notes", { index: "byX", equals: { p: "a" }, limit });
+      expect(page.items.map(({ id }) => id)).toEqual(["i4", "i3", "i2", "i1", "i0"]);
+    }
+    await two.openContainer({ name: "notes", partitionKey: ["p"] }, { dropUndeclaredIndexes: true });
+    await expect(one.query(scope, "notes", { index: "byX", equals: { p: "a" } })).rejects.toThrow(/has no index/);
+  });
+
   it("both write, and each sees what the other wrote", async () => {
     const at = folder();
     await using one = await openSqliteItems({ dir: at });
@@ -157,13 +175,70 @@ describe("an index build", () => {
     const db = openDatabase(join(at, "project-ascension-db.sqlite"));
     const writer = new Writer(db);
     writer.openContainer(normaliseDefinition(notes), {});
-    expect([writer.buildStep("notes"), writer.buildStep("notes")]).toEqual([true, true]);
+    expect([writer.buildStep("notes", false), writer.buildStep("notes", false)]).toEqual(["working", "working"]);
     db.close();
     await using store = await openSqliteItems({ dir: at });
     await store.openContainer(notes);
     await indexesReady(store);
     expect(await store.count(scope, "notes", { index: "byN", equals: { p: "a" } })).toBe(1_000);
     expect((await store.query(scope, "notes", { index: "byN", equals: { p: "a" }, order: "desc", limit: 1 })).items[0]?.id).toBe("i999");
+  });
+});
+
+describe("an index that cannot be built", () => {
+  it("says why, and holds up neither writes nor other indexes; it is built once the reason is gone", async () => {
+    const at = folder();
+    await using store = await openSqliteItems({ dir: at });
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    const tooLong = { id: "long", p: "a", n: 1, text: "t".repeat(1_000) };
+    await store.write(scope, "notes", ["a"], { op: "create", document: tooLong });
+    await store.openContainer({
+      name: "notes",
+      partitionKey: ["p"],
+      indexes: { aText: { partition: ["p"], sort: ["text"] }, zN: { partition: ["p"], sort: ["n"] } },
+    });
+    const status = async (name: string) => (await store.indexes("notes")).find((index) => index.name === name);
+    while ((await status("zN"))?.state !== "ready" || (await status("aText"))?.error === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await status("aText")).toMatchObject({ state: "building", error: expect.stringContaining("900") as string });
+    expect(await store.count(scope, "notes", { index: "zN", equals: { p: "a" } })).toBe(1);
+    await store.write(scope, "notes", ["a"], { op: "replace", document: { ...tooLong, text: "short" } });
+    await store.openContainer({ name: "notes", partitionKey: ["p"], ttl: -1 });
+    while ((await status("aText"))?.state !== "ready") await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await status("aText")).toEqual({ name: "aText", state: "ready", progress: 1 });
+    expect(await store.count(scope, "notes", { index: "aText", equals: { p: "a", text: "short" } })).toBe(1);
+  });
+});
+
+describe("a busy feed", () => {
+  it("is trimmed as far as it is old, however much that is, and its pages end at their bytes", async () => {
+    let now = 1_000_000;
+    await using store = await openSqliteItems({ dir: folder(), clock: { now: () => now } });
+    await store.openContainer(notes);
+    for (let batch = 0; batch < 25; batch += 1) {
+      await store.batch(
+        scope,
+        "notes",
+        ["a"],
+        Array.from({ length: 100 }, (_, i) => ({ op: "upsert", document: { id: `i${i}`, p: "a", batch } })),
+      );
+    }
+    now += limits.feedRetentionMs + 1;
+    await store.purgeExpired(
+      systemScope("test", () => {}),
+      "notes",
+    );
+    expect((await store.changes(scope, "notes")).changes).toEqual([]);
+    for (let i = 0; i < 25; i += 1) await store.write(scope, "notes", ["b"], { op: "create", document: { id: `b${i}`, p: "b", text: "x".repeat(700_000) } });
+    const first = await store.changes(scope, "notes");
+    expect(first.changes.length).toBeLessThan(25);
+    expect(first.more).toBe(true);
+    const ids = first.changes.map(({ id }) => id);
+    for (let { cursor, more } = first; more;) {
+      const page = await store.changes(scope, "notes", { cursor });
+      ids.push(...page.changes.map(({ id }) => id));
+      ({ cursor, more } = page);
+    }
+    expect(ids).toEqual(Array.from({ length: 25 }, (_, i) => `b${i}`));
   });
 });
 
@@ -202,7 +277,7 @@ describe("group commit", () => {
     const writing = Promise.all(Array.from({ length: 50 }, (_, i) => store.write(scope, "notes", ["a"], { op: "create", document: { id: `i${i}`, p: "a" } })));
     await store.close();
     await writing;
-    await expect(store.write(scope, "notes", ["a"], { op: "create", document: { id: "late", p: "a" } })).rejects.toThrow(/open/);
+    await expect(store.write(scope, "notes", ["a"], { op: "create", document: { id: "late", p: "a" } })).rejects.toThrow(/closed/);
     await using again = await openSqliteItems({ dir: at });
     await again.openContainer(notes);
     expect(await again.count(scope, "notes", { equals: { p: "a" } })).toBe(50);

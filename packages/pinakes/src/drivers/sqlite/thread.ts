@@ -34,7 +34,11 @@ export class Thread {
   /** A call whose message is sent at once. */
   call<T>(message: (call: number) => unknown): Promise<T> {
     const { call, promise } = this.open<T>();
-    this.#worker.postMessage(message(call));
+    try {
+      this.#worker.postMessage(message(call));
+    } catch (error) {
+      this.refuse(call, error);
+    }
     return promise;
   }
 
@@ -47,6 +51,11 @@ export class Thread {
     if (this.#waiting.size === 0) this.#worker.ref();
     const promise = new Promise<T>((resolve, reject) => this.#waiting.set(call, { resolve, reject }));
     return { call, promise };
+  }
+
+  /** A call whose message could not be sent. */
+  refuse(call: number, error: unknown): void {
+    this.#take(call)?.reject(error);
   }
 
   post(message: unknown): void {

@@ -17,6 +17,9 @@ const groupBytesMax = 4_194_304;
 let queue: CommitMessage[] = [];
 let scheduled = false;
 const building = new Set<string>();
+/** Builds whose errors are to be tried again. */
+const retrying = new Set<string>();
+const buildRetryMs = 5_000;
 
 function reply(message: WriterReply): void {
   port.postMessage(message);
@@ -69,12 +72,31 @@ function sizeOf({ request }: CommitMessage): number {
 function buildOneStep(): void {
   const [container] = building;
   if (container === undefined) return;
+  const retry = retrying.delete(container);
+  const state = buildStep(container, retry);
+  if (state === "working") return;
+  building.delete(container);
+  if (state === "done") return;
+  // Its error is told by indexes(); a later attempt may find the row gone or the disk free again.
+  setTimeout(() => {
+    markBuilding(container);
+    schedule();
+  }, buildRetryMs).unref();
+}
+
+/** Indexes that failed before are tried again. */
+function markBuilding(container: string): void {
+  retrying.add(container);
+  building.add(container);
+}
+
+function buildStep(container: string, retry: boolean): "done" | "stuck" | "working" {
   try {
-    if (!writer.buildStep(container)) building.delete(container);
+    return writer.buildStep(container, retry);
   } catch (error) {
-    // The build goes on when the container is opened again; its index stays refused until then.
-    building.delete(container);
-    process.emitWarning(`index build of "${container}" stopped: ${String(error)}`);
+    // Not even the error could be kept (locked, disk full): the same again later.
+    process.emitWarning(`index build of "${container}" waits: ${String(error)}`);
+    return "stuck";
   }
 }
 
@@ -95,7 +117,7 @@ function answer(message: Exclude<WriterMessage, { kind: "commits" }>): unknown {
   switch (message.kind) {
     case "open": {
       const container = writer.openContainer(message.definition, message.options);
-      if (Object.values(container.indexes).some(({ state }) => state === "building")) building.add(container.compiled.name);
+      if (Object.values(container.indexes).some(({ state }) => state === "building")) markBuilding(container.compiled.name);
       schedule();
       return undefined;
     }

@@ -4,18 +4,20 @@
  *
  * Invariants
  * - an outcome is told only after the COMMIT that holds it returned (WAL, synchronous FULL: it is on disk);
- * - an error in one request takes no other with it: the group is rolled back and its requests are tried one by one;
+ * - an error in one request takes no other with it: the group is rolled back and its requests are tried one by one (unless it was the
+ *   database that failed: then all are told at once, and none waits for the others' attempts);
  * - definitions are read inside the transaction, so an index that another process added is never forgotten.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { invariant } from "../../domain/invariant.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { NormalDefinition } from "../../items/compiled-container.ts";
+import type { CompiledIndex, NormalDefinition } from "../../items/compiled-container.ts";
 import type { CommitOutcome } from "../../items/item-engine.ts";
-import { prepareDocument } from "../../items/prepare.ts";
+import { buildIndexKey } from "../../items/prepare.ts";
 import type { OpenContainerOptions } from "../../ports/item-store.ts";
 import { ContainerWriter } from "./commit.ts";
 import type { CommitMessage } from "./messages.ts";
+import { isMachineError } from "./errors.ts";
 import { feedName, loadContainer, putContainer, quoted, tableName, type SqliteContainer, type StoredIndex } from "./schema.ts";
 
 export type GroupResult = readonly { readonly call: number; readonly outcome: CommitOutcome | Error }[];
@@ -37,10 +39,17 @@ export class Writer {
 
   /** All of them in one transaction, with one fsync. */
   commitGroup(group: readonly CommitMessage[]): GroupResult {
+    let applying = false;
     try {
-      return this.#transaction(() => this.#apply(group));
+      return this.#transaction(() => {
+        applying = true;
+        const results = this.#apply(group);
+        applying = false;
+        return results;
+      });
     } catch (error) {
-      if (group.length === 1) return [{ call: (group[0] as CommitMessage).call, outcome: error as Error }];
+      const everybody = !applying || group.length === 1 || isMachineError(error);
+      if (everybody) return group.map(({ call }) => ({ call, outcome: error as Error }));
       return group.flatMap((message) => this.commitGroup([message]));
     }
   }
@@ -64,33 +73,56 @@ export class Writer {
     });
   }
 
-  /** A bounded piece of the first unfinished index build of the container. False when there is nothing left to build. */
-  buildStep(container: string): boolean {
-    return this.#transaction(() => {
-      const current = loadContainer(this.#db, container);
-      const entry = Object.entries(current?.indexes ?? {}).find(([, { state }]) => state === "building");
-      if (current === undefined || entry === undefined) return false;
-      const [name, index] = entry;
-      const built = this.#buildRows(current, name, index);
-      const done = built >= index.buildTo;
-      const next: StoredIndex = { ...index, builtTo: built, state: done ? "ready" : "building" };
-      this.#db.prepare("UPDATE containers SET indexes = ? WHERE name = ?").run(JSON.stringify({ ...current.indexes, [name]: next }), container);
-      return true;
-    });
+  /**
+   * A bounded piece of an unfinished index build of the container; "done" when there is none left, "stuck" when those left have
+   * errors. An error is kept with its index, and another index goes on meanwhile.
+   */
+  buildStep(container: string, retryErrors: boolean): "done" | "stuck" | "working" {
+    const current = loadContainer(this.#db, container);
+    const unfinished = Object.entries(current?.indexes ?? {}).filter(([, { state }]) => state === "building");
+    if (unfinished.length === 0) return "done";
+    const next = unfinished.find(([, { error }]) => error === undefined || retryErrors);
+    if (next === undefined) return "stuck";
+    const [name] = next;
+    try {
+      this.#transaction(() => this.#buildPiece(container, name));
+    } catch (error) {
+      this.#transaction(() => this.#noteError(container, name, error instanceof Error ? error.message : String(error)));
+    }
+    return "working";
+  }
+
+  #buildPiece(container: string, name: string): void {
+    const current = loadContainer(this.#db, container);
+    const index = current?.indexes[name];
+    if (current === undefined || index?.state !== "building") return;
+    const built = this.#buildRows(current, name, index);
+    const { error: _, ...rest } = index;
+    this.#saveIndex(current, name, { ...rest, builtTo: built, state: built >= index.buildTo ? "ready" : "building" });
+  }
+
+  #noteError(container: string, name: string, error: string): void {
+    const current = loadContainer(this.#db, container);
+    const index = current?.indexes[name];
+    if (current !== undefined && index !== undefined) this.#saveIndex(current, name, { ...index, error });
+  }
+
+  #saveIndex({ compiled, indexes }: SqliteContainer, name: string, index: StoredIndex): void {
+    this.#db.prepare("UPDATE containers SET indexes = ? WHERE name = ?").run(JSON.stringify({ ...indexes, [name]: index }), compiled.name);
   }
 
   /** Rows written since the definition changed have their key already; giving it to them again changes nothing. */
   #buildRows({ compiled }: SqliteContainer, name: string, { column, builtTo, buildTo }: StoredIndex): number {
     const table = tableName(compiled.name);
-    const position = compiled.indexes.findIndex((candidate) => candidate.name === name);
+    const index = compiled.indexes.find((candidate) => candidate.name === name) as CompiledIndex;
     const rows = this.#db
-      .prepare(`SELECT row, pk, doc FROM ${table} WHERE row > ? AND row <= ? ORDER BY row LIMIT ?`)
-      .iterate(builtTo, buildTo, buildRowsPerStep) as Iterable<{ row: number; pk: string; doc: string }>;
+      .prepare(`SELECT row, pk, id, doc FROM ${table} WHERE row > ? AND row <= ? ORDER BY row LIMIT ?`)
+      .iterate(builtTo, buildTo, buildRowsPerStep) as Iterable<{ row: number; pk: string; id: string; doc: string }>;
     const keyed: [Uint8Array | null, number][] = [];
     let bytes = 0;
-    for (const { row, pk, doc } of rows) {
+    for (const { row, pk, id, doc } of rows) {
       const [tenant] = JSON.parse(pk) as [string];
-      const key = prepareDocument(compiled, tenant, pk, JSON.parse(doc) as JsonObject).keys[position];
+      const key = buildIndexKey(index, tenant, { pk, idKey: id }, JSON.parse(doc) as JsonObject);
       keyed.push([key ? Buffer.concat([key.partition, key.sort]) : null, row]);
       bytes += doc.length;
       if (bytes > buildBytesPerStep) break;

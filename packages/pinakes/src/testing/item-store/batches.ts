@@ -59,6 +59,15 @@ export const batches: Suite = (fixture) => {
       expect(await c.read("x")).toEqual(doc("x", { n: 1 }));
     }
     expect((await c.feed()).changes).toHaveLength(1);
+    const stale = await failure(
+      c.batch([
+        { op: "patch", id: "x", patch: [{ op: "set", path: "/n", value: 5 }] },
+        { op: "delete", id: "x", ifMatch: "stale" },
+      ]),
+      "PRECONDITION_FAILED",
+    );
+    // The etag told is that of the item as it is, not one of a write that never happened.
+    expect(stale.context.currentEtag).toBe(etag);
   });
 
   fixture.test("a check alone writes nothing and changes no etag", async () => {

@@ -53,8 +53,11 @@ export const evolution: Suite = (fixture) => {
     expect(await c.ids({ index: "byM", limit: 13 })).toEqual(expected);
     expect(await theirs.ids({ index: "byM" })).toEqual(["theirs"]);
 
+    const { cursor } = await c.query({ index: "byM", limit: 3 });
     await c.store.openContainer({ ...added, indexes: { ...added.indexes, byM: { partition: ["p"], sort: [{ path: "m", order: "desc" }, "n"] } } });
     await ready(c);
+    // A cursor is a place in the old order; in the new one it would double or lose items.
+    await failure(c.query({ index: "byM", limit: 3, cursor: cursor as string }), "INVALID");
     expect(await c.ids({ index: "byM" })).toEqual(expected.toReversed());
 
     await c.store.openContainer(c.definition);

@@ -1,5 +1,6 @@
 /** Bad input: each is an error that says what to do, and nothing is written. Limits: at the limit, and one past it. */
 import { expect } from "vitest";
+import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { ContainerDefinition, Operation, Query } from "../../ports/item-store.ts";
 import { failure, type Suite } from "./fixture.ts";
@@ -51,6 +52,10 @@ export const inputs: Suite = (fixture) => {
     expect((await c.ids()).toSorted()).toEqual(long.toSorted());
     expect((await c.ids({ limit: 1, order: "desc" })).toSorted()).toEqual(long.toSorted());
     expect((await c.ids({ index: "all", equals: {}, limit: 2 })).toSorted()).toEqual(long.toSorted());
+    // Longer ids are ordered by their beginning, so a longer bound would have no meaning.
+    expect(await c.count({ range: { prefix: "x".repeat(192) } })).toBe(5);
+    await failure(c.query({ range: { prefix: "x".repeat(193) } }), "INVALID");
+    await failure(c.query({ range: { lte: "x".repeat(255) } }), "INVALID");
     expect((await c.feed()).changes.map(({ id }) => id)).toEqual(long);
     fixture.clock.advance(10_000);
     await c.store.purgeExpired(fixture.system, c.name);
@@ -126,6 +131,10 @@ export const inputs: Suite = (fixture) => {
       [{ equals: {} }, /"?p/],
       [{ equals: { p: "a", n: 1 } }, /filter/],
       [{ equals: undefined as never }, /equals/],
+      [{ index: "byStatus", equals: { w: Symbol("s") as never } }, /w/],
+      [{ index: "byStatus", equals: { w: Number.NaN } }, /w/],
+      [{ index: "byStatus", equals: { w: "x" }, range: { gt: Number.POSITIVE_INFINITY } }, /gt/],
+      [{ index: 5n as never, equals: { w: "x" } }, /index/],
       [{ order: "up" as never }, /order/],
       [{ limit: 0 }, /1,?000/],
       [{ limit: 1_001 }, /1,?000/],
@@ -143,7 +152,7 @@ export const inputs: Suite = (fixture) => {
       c.store.readMany(
         c.scope,
         c.name,
-        Array.from({ length: 1_001 }, () => ({ partition: ["a"], id: "x" })),
+        Array.from({ length: 101 }, () => ({ partition: ["a"], id: "x" })),
       ),
       "INVALID",
     );
@@ -163,10 +172,16 @@ export const inputs: Suite = (fixture) => {
       { op: "delete", id: "x", where: "n = 1" },
       { op: "create", document: { id: "y", p: "a" }, ifMatch: "e" },
       { op: "create", document: { id: "y", p: "a" }, where: {} },
+      { op: "check", id: "x", exists: () => true },
+      { op: "patch", id: "x", patch: [{ op: "remove", path: "/n", value: 1n }] },
+      { op: "delete", id: "x", where: { n: Number.NaN } },
+      { op: "delete", id: "x", where: { n: { lt: Number.POSITIVE_INFINITY } } },
     ];
     for (const operation of bad) await failure(c.write(operation as Operation), "INVALID");
     await failure(c.batch({ op: "delete", id: "x" } as never), "INVALID");
     expect(await c.ids()).toEqual(["x"]);
+    // None of them stands in the way of what comes after.
+    await c.put({ id: "z" });
   });
 
   fixture.test("containers: a malformed declaration is refused, and an unknown container is not found", async () => {
@@ -190,6 +205,12 @@ export const inputs: Suite = (fixture) => {
       { indexes: { x: { partition: ["a"], sort: ["a"] } } },
       { indexes: { x: { partition: ["a", "b", "c", "d", "e"], sort: ["f", "g", "h", "i"] } } },
       { indexes: Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`i${i}`, { partition: ["a"], sort: [] }])) },
+      { indexes: { same: { partition: ["a"], sort: [] }, Same: { partition: ["b"], sort: [] } } },
+      { uniqueKeys: { same: ["a"], Same: ["b"] } },
+      { indexes: { x: { partition: ["a"], sort: [{ path: "b", order: "DESC" }] } } },
+      { indexes: { x: { partition: ["a"] } } },
+      { indexes: { x: { partition: ["a"], sort: [null] } } },
+      { feed: () => true },
       { uniqueKeys: { u: [] } },
       { uniqueKeys: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`u${i}`, ["a"]])) },
     ];
@@ -205,5 +226,47 @@ export const inputs: Suite = (fixture) => {
     });
     await longest.put({ id: "x", u: 1 });
     expect(await longest.ids({ index: `i${"x".repeat(39)}` })).toEqual(["x"]);
+  });
+
+  fixture.test("a path may be called like a property of every object", async () => {
+    const c = await fixture.container({ indexes: { byC: { partition: ["p"], sort: ["constructor"] } } });
+    await c.put({ id: "x" }, { id: "y", constructor: 1 });
+    expect(await c.ids({ index: "byC" })).toEqual(["x", "y"]);
+    expect(await c.ids({ index: "byC", equals: { p: "a", constructor: 1 } })).toEqual(["y"]);
+  });
+
+  fixture.test("garbage in any argument is a PinakesError, never a crash, and the store goes on", async () => {
+    const c = await fixture.container({ feed: true, ttl: -1 });
+    const circular: Record<string, unknown> = {};
+    circular["self"] = circular;
+    const garbage = [null, undefined, 5n, Symbol("s"), circular, () => 1, Number.NaN, [[]], "\ud800", { toString: null }] as never[];
+    for (const g of garbage) {
+      const calls: (() => Promise<unknown>)[] = [
+        () => c.store.read(c.scope, c.name, g),
+        () => c.store.read(c.scope, c.name, { partition: g, id: g }),
+        () => c.store.readRaw(c.scope, g, { partition: ["a"], id: "x" }),
+        () => c.store.readMany(c.scope, c.name, [g]),
+        () => c.store.write(c.scope, c.name, ["a"], g),
+        () => c.store.write(c.scope, c.name, [g], { op: "create", document: { p: g } }),
+        () => c.store.write(c.scope, c.name, ["a"], { op: g, id: g } as never),
+        () => c.store.batch(c.scope, c.name, ["a"], [g]),
+        () => c.store.query(c.scope, c.name, g),
+        () => c.store.query(c.scope, c.name, { equals: { p: "a" }, limit: g, cursor: g ?? "", order: g }),
+        () => c.store.count(c.scope, c.name, { equals: { p: g } }),
+        () => c.store.changes(c.scope, c.name, { cursor: g ?? "", limit: g ?? 0 }),
+        () => c.store.deletePartition(c.scope, c.name, g),
+        () => c.store.openContainer(g),
+        () => c.store.openContainer({ name: g, partitionKey: g, ttl: g, indexes: { x: g } }),
+      ];
+      for (const [i, call] of calls.entries()) {
+        const error: unknown = await call().then(
+          () => "no error",
+          (reason: unknown) => reason,
+        );
+        expect(PinakesError.isInstance(error), `${typeof g} in call ${i}: ${error instanceof Error ? error.stack : String(error)}`).toBe(true);
+      }
+    }
+    await c.put({ id: "x" });
+    expect(await c.ids()).toEqual(["x"]);
   });
 };
