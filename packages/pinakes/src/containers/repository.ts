@@ -104,6 +104,7 @@ export class Repository<Document extends object, Input extends object, Partition
 
   /**
    * Read, change, write back; again when somebody else was faster. `change` returns the new document and may be called more than once.
+   * Updates of one item take turns, so do not update the same item inside of `change`.
    */
   async update(
     scope: Scope,
@@ -111,6 +112,7 @@ export class Repository<Document extends object, Input extends object, Partition
     change: Changer<Document>,
     options: { readonly attempts?: number } = {},
   ): Promise<Stored<Document>> {
+    if (typeof change !== "function") throw invalid("update: takes a function from the document to the changed document.");
     return this.#update(scope, this.#key(scope, key), change, {}, options.attempts ?? updateAttemptsDefault);
   }
 
@@ -182,16 +184,20 @@ export class Repository<Document extends object, Input extends object, Partition
    */
   async *follow(scope: Scope, options: FollowOptions = {}): AsyncGenerator<DocumentChange<Document> & { readonly cursor: string }, void> {
     const { from = "oldest", signal, pollMs = pollMsDefault } = options;
+    const stopped = () => signal?.aborted === true;
     let { cursor } = options;
-    while (signal?.aborted !== true) {
+    while (!stopped()) {
       // The first page is small, because only a page's end has a cursor of its own.
       const page = await this.changes(scope, cursor === undefined ? { from, limit: 1 } : { cursor });
       const before = cursor ?? page.cursor;
-      for (const [i, change] of page.changes.entries()) yield { ...change, cursor: i === page.changes.length - 1 ? page.cursor : before };
+      for (const [i, change] of page.changes.entries()) {
+        if (stopped()) return;
+        yield { ...change, cursor: i === page.changes.length - 1 ? page.cursor : before };
+      }
       cursor = page.cursor;
       if (page.changes.length > 0 || page.more) continue;
       await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-        if (signal?.aborted !== true) throw error;
+        if (!stopped()) throw error;
       });
     }
   }
@@ -269,6 +275,7 @@ export class Repository<Document extends object, Input extends object, Partition
   }
 
   #partition(key: PartitionOf<Document, PartitionPath>): Partition {
+    if (!isJsonObject(key as unknown)) throw invalid(`A partition must be an object with ${this.#paths.join(", ")}.`);
     return this.#paths.map((path) => (key as Readonly<Record<string, PartitionValue>>)[path] as PartitionValue);
   }
 
@@ -293,7 +300,8 @@ export class Repository<Document extends object, Input extends object, Partition
 }
 
 /** For the port, which does not take undefined for absent. */
-function plain<Document>({ ifMatch, where }: Conditions<Document>): { ifMatch?: string; where?: NonNullable<Query["filter"]> } {
+function plain<Document>(conditions: Conditions<Document> | null): { ifMatch?: string; where?: NonNullable<Query["filter"]> } {
+  const { ifMatch, where } = conditions ?? {};
   return { ...(ifMatch === undefined ? {} : { ifMatch }), ...(where === undefined ? {} : { where: where as NonNullable<Query["filter"]> }) };
 }
 

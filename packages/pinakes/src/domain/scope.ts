@@ -1,8 +1,9 @@
 /**
  * The tenant scope: the first argument of every port method, a value that cannot be forgotten or forged.
  *
- * Only the identity layer makes one (tenantScope), and only `open.ts` makes a system scope, for background work; both are
- * registered here, so a look-alike object is refused at run time as well as by the types.
+ * Whoever knows the caller makes one (tenantScope): the program that embeds Pinakes, and later the server's own sign-in. Only
+ * `open.ts` makes a system scope, for background work. Both are registered here, so a look-alike object is refused at run time as
+ * well as by the types.
  */
 import { PinakesError, invalid, show } from "./errors.ts";
 import { limits } from "./limits.ts";

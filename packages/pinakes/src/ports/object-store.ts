@@ -20,7 +20,7 @@
  *
  * Order. `list` runs in the byte order of the UTF-8 keys. It is no snapshot, but an object that stays put is listed exactly once.
  *
- * Limits. objects/object-limits.ts and `limits.objectKeyBytesMax`; each is an INVALID or LIMIT_EXCEEDED error, and nothing is written.
+ * Limits. domain/limits.ts; each is an INVALID or LIMIT_EXCEEDED error, and nothing is written.
  */
 import type { Scope, SystemScope } from "../domain/scope.ts";
 

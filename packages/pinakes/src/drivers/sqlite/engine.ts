@@ -32,6 +32,7 @@ import { Thread } from "./thread.ts";
 /** Pages up to this size are read on the main thread; with the page's byte limit this bounds how long it is busy. */
 const smallPageItems = 101;
 const pauseBytes = 1_048_576;
+const writesWaitingMax = 10_000;
 /** How old the definition that a point read goes by may be; only another process can have changed it. */
 const definitionMsMax = 500;
 
@@ -149,6 +150,9 @@ export class SqliteItemEngine implements ItemEngine {
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
+    if (this.#writer.waiting >= writesWaitingMax) {
+      throw new PinakesError("UNAVAILABLE", `More than ${writesWaitingMax} writes wait for the disk. Try again later.`);
+    }
     const flat = encodeCommit({ call: 0, container: name, request });
     const { call, promise } = this.#writer.open<CommitOutcome | undefined>();
     flat[0] = call;

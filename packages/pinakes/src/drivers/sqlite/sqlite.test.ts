@@ -270,6 +270,16 @@ describe("group commit", () => {
     db.close();
   });
 
+  it("more than 10,000 waiting writes are refused, and those that wait are done", async () => {
+    await using store = await openSqliteItems({ dir: folder() });
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    const writes = Array.from({ length: 10_001 }, (_, i) => store.write(scope, "notes", ["a"], { op: "create", document: { id: `i${i}`, p: "a" } }));
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10_000);
+    expect(outcomes.at(-1)).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE", retryable: true } });
+    expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(10_000);
+  });
+
   it("a store that was closed refuses, and closing waits for what is under way", async () => {
     const at = folder();
     const store = await openSqliteItems({ dir: at });

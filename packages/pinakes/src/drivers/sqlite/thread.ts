@@ -31,6 +31,11 @@ export class Thread {
     this.#worker.unref();
   }
 
+  /** Calls that wait for their answer. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** A call whose message is sent at once. */
   call<T>(message: (call: number) => unknown): Promise<T> {
     const { call, promise } = this.open<T>();
