@@ -21,17 +21,18 @@ const featureImports = ["domain", "ports", "containers", ...features];
 const layers: Readonly<Record<string, Layer>> = {
   domain: { imports: [], builtins: [], packages: [] },
   ports: { imports: ["domain"], builtins: [], packages: [] },
-  items: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
+  items: { imports: ["domain", "ports"], builtins: ["node:crypto", "node:timers/promises"], packages: [] },
   objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
+  queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
   containers: { imports: ["domain", "ports"], packages: ["zod"] },
   ...Object.fromEntries(features.map((name) => [name, { imports: featureImports }])),
-  drivers: { imports: ["domain", "ports", "items", "objects"] },
+  drivers: { imports: ["domain", "ports", "items", "objects", "queues"] },
   http: { imports: ["domain", "ports", "open.ts", ...features, "containers"] },
   mcp: { imports: ["domain", "ports", "open.ts", ...features, "containers"] },
   cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", ...features, "containers"] },
-  testing: { imports: ["domain", "ports", "items", "objects", "containers", "drivers", "open.ts", "config.ts", ...features] },
+  testing: { imports: ["domain", "ports", "items", "objects", "queues", "containers", "drivers", "open.ts", "config.ts", ...features] },
   "config.ts": { imports: ["domain", "ports"] },
-  "open.ts": { imports: ["domain", "ports", "items", "objects", "containers", "drivers", "config.ts", ...features] },
+  "open.ts": { imports: ["domain", "ports", "items", "objects", "queues", "containers", "drivers", "config.ts", ...features] },
   "index.ts": { imports: ["domain", "ports", "containers", "open.ts", "config.ts", ...features] },
 };
 

@@ -24,6 +24,7 @@ describe("config", () => {
         items: { engine: "sqlite", dir: resolve("data") },
         objects: { driver: "fs", dir: resolve("data/objects") },
         objectsChosen: false,
+        queue: { driver: "items" },
       },
     };
     expect(readConfig({ PATH: "/bin" })).toEqual(expected);
@@ -68,6 +69,18 @@ describe("config", () => {
     expect(objects("memory:")).toEqual({ driver: "memory" });
   });
 
+  it("reads where the queue is", () => {
+    const queue = (PINAKES_QUEUE: string) => readConfig({ PINAKES_QUEUE }).stores.queue;
+    expect(queue("items")).toEqual({ driver: "items" });
+    expect(queue("sqs://eu-central-1")).toEqual({ driver: "sqs", region: "eu-central-1" });
+    expect(queue("sqs://eu-central-1/app?endpoint=http://127.0.0.1:4566")).toEqual({
+      driver: "sqs",
+      region: "eu-central-1",
+      prefix: "app",
+      endpoint: "http://127.0.0.1:4566",
+    });
+  });
+
   it("refuses what it does not understand and says what to write", () => {
     for (const PINAKES_PORT of ["x", "-1", "65536", "1e3", "80 80", "0x50"]) expect(problem({ PINAKES_PORT })).toContain("PINAKES_PORT: a number from 0");
     for (const PINAKES_DATABASE of ["a/b", "../x", "a b", "-a", "x".repeat(61)])
@@ -79,6 +92,8 @@ describe("config", () => {
     expect(problem({ PINAKES_ITEMS: "postgres://[h" })).toContain("write postgres://");
     for (const PINAKES_OBJECTS of ["s3://", "s3://bucket?endpoint=nowhere", "s3://bucket?bucket=b"])
       expect(problem({ PINAKES_OBJECTS })).toContain("write s3://bucket/prefix");
+    for (const PINAKES_QUEUE of ["sqs:", "sqs://", "sqs://r/a/b", "sqs://r?x=1", "sqs://r?endpoint=here", "redis://h", "item"])
+      expect(problem({ PINAKES_QUEUE })).toContain("write items, or sqs://region/prefix");
     expect(problem({ PINAKES_OBJECTS: "./objects" })).toContain("write file:./folder, s3://bucket/prefix or memory:");
   });
 

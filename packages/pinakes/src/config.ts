@@ -8,6 +8,7 @@
  *   PINAKES_DATABASE  project-ascension-db
  *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
  *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
+ *   PINAKES_QUEUE     items                    items: beside the items | sqs://region/prefix[?endpoint=http://…]
  */
 import { join, resolve } from "node:path";
 import { PinakesError, invalid } from "./domain/errors.ts";
@@ -26,6 +27,7 @@ export interface StoresConfig {
   readonly objects: ObjectsLocation;
   /** Whether the place of the objects was chosen, or is only the default folder of this machine. */
   readonly objectsChosen: boolean;
+  readonly queue: QueueLocation;
 }
 
 export type ItemsLocation =
@@ -39,11 +41,16 @@ export type ObjectsLocation =
   | { readonly driver: "s3"; readonly bucket: string; readonly prefix: string; readonly region?: string; readonly endpoint?: string }
   | { readonly driver: "memory" };
 
+export type QueueLocation =
+  | { readonly driver: "items" }
+  | { readonly driver: "sqs"; readonly region: string; readonly prefix?: string; readonly endpoint?: string };
+
 export interface StoresInput {
   readonly dir?: string | undefined;
   readonly database?: string | undefined;
   readonly items?: string | undefined;
   readonly objects?: string | undefined;
+  readonly queue?: string | undefined;
 }
 
 const names = {
@@ -53,6 +60,7 @@ const names = {
   database: "PINAKES_DATABASE",
   items: "PINAKES_ITEMS",
   objects: "PINAKES_OBJECTS",
+  queue: "PINAKES_QUEUE",
 } as const;
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -62,12 +70,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return {
     host: value(names.host) ?? "127.0.0.1",
     port: parsePort(value(names.port) ?? "7430"),
-    stores: parseStores({ dir: value(names.dir), database: value(names.database), items: value(names.items), objects: value(names.objects) }, names),
+    stores: parseStores(
+      { dir: value(names.dir), database: value(names.database), items: value(names.items), objects: value(names.objects), queue: value(names.queue) },
+      names,
+    ),
   };
 }
 
 /** The places of the stores; `called` is what the caller calls them, for the messages. */
-export function parseStores(input: StoresInput, called: { dir: string; database: string; items: string; objects: string }): StoresConfig {
+export function parseStores(input: StoresInput, called: { dir: string; database: string; items: string; objects: string; queue: string }): StoresConfig {
   const data = resolve(input.dir ?? "./data");
   const database = input.database ?? "project-ascension-db";
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$/.test(database)) {
@@ -78,6 +89,7 @@ export function parseStores(input: StoresInput, called: { dir: string; database:
     database,
     items: parseItems(input.items ?? `sqlite:${data}`, { data, database, called: called.items }),
     objectsChosen: input.objects !== undefined,
+    queue: parseQueue(input.queue ?? "items", called.queue),
     objects: parseObjects(input.objects ?? `file:${join(data, "objects")}`, { data, called: called.objects }),
   };
 }
@@ -131,6 +143,18 @@ function parseS3(text: string, called: string): ObjectsLocation {
   return { driver: "s3", bucket: url.hostname, prefix, ...(region === undefined ? {} : { region }), ...(endpoint === undefined ? {} : { endpoint }) };
 }
 
+function parseQueue(text: string, called: string): QueueLocation {
+  if (text === "items") return { driver: "items" };
+  const form = `${called}: write items, or sqs://region/prefix, with ?endpoint=http://… for a local stand-in; got ${quoted(text)}.`;
+  if (!text.startsWith("sqs:") || !URL.canParse(text)) throw invalid(form);
+  const url = new URL(text);
+  const { endpoint, ...others } = Object.fromEntries(url.searchParams);
+  const prefix = url.pathname.replace(/^\//, "");
+  const bad = url.hostname === "" || prefix.includes("/") || Object.keys(others).length > 0 || (endpoint !== undefined && !URL.canParse(endpoint));
+  if (bad) throw invalid(form);
+  return { driver: "sqs", region: url.hostname, ...(prefix === "" ? {} : { prefix }), ...(endpoint === undefined ? {} : { endpoint }) };
+}
+
 function split(text: string): [string, string] {
   const colon = text.indexOf(":");
   return colon === -1 ? ["", text] : [text.slice(0, colon).toLowerCase(), text.slice(colon + 1)];
@@ -165,6 +189,11 @@ export function describeObjects(location: ObjectsLocation): string {
     case "memory":
       return "memory  (gone when the process ends)";
   }
+}
+
+export function describeQueue(location: QueueLocation): string {
+  if (location.driver === "items") return "beside the items";
+  return `sqs  ${location.region}/${location.prefix ?? "pinakes"}${location.endpoint === undefined ? "" : ` at ${location.endpoint}`}`;
 }
 
 /** Settings end up in terminals and logs; a password must not. */

@@ -10,4 +10,5 @@ export type { PatchStep } from "./domain/patch.ts";
 export * from "./containers/index.ts";
 export type * from "./ports/item-store.ts";
 export type * from "./ports/object-store.ts";
+export type * from "./ports/queue.ts";
 export { systemClock, type Clock } from "./ports/clock.ts";

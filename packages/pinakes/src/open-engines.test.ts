@@ -45,6 +45,10 @@ describe("open on every engine", () => {
       if (round === 2 && engine !== "memory") expect(await repository.read(scope, { user_id: "u", id: "n1" })).toMatchObject({ text: "1" });
       const { session } = await repository.batch(scope, { user_id: "u" }, [{ op: "upsert", document: { id: "n1", user_id: "u", topic: "t", text: "1" } }]);
       expect((await repository.query(scope, "byTopic", { equals: { topic: "t" }, session })).items).toMatchObject([{ id: "n1" }]);
+      await pinakes.queue.send(scope, "jobs", { group: "g", body: { round } });
+      const [message] = await pinakes.queue.receive(scope, "jobs", { owner: "w", waitMs: 5_000 });
+      expect(message?.body).toEqual({ round });
+      await pinakes.queue.done(scope, message?.receipt ?? "");
     }
   });
 

@@ -3,15 +3,17 @@
  * not use; the system scopes of all background work are made here, and nowhere else.
  */
 import manifest from "../package.json" with { type: "json" };
-import { parseStores, type ItemsLocation, type ObjectsLocation, type StoresConfig } from "./config.ts";
+import { parseStores, type ItemsLocation, type ObjectsLocation, type QueueLocation, type StoresConfig } from "./config.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope, type SystemScope } from "./domain/scope.ts";
 import { createItemStore } from "./items/create-item-store.ts";
 import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
+import { openItemQueue } from "./queues/item-queue/index.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
+import type { Queue, QueueCapabilities } from "./ports/queue.ts";
 
 export interface OpenOptions {
   /** Where embedded stores keep their files; `./data` when absent. */
@@ -20,6 +22,8 @@ export interface OpenOptions {
   readonly items?: string;
   /** `file:./folder`, `s3://bucket/prefix` or `memory:`; the folder `objects` in `dir` when absent. */
   readonly objects?: string;
+  /** `items` (beside the items, the default) or `sqs://region/prefix`. */
+  readonly queue?: string;
   /** `project-ascension-db` when absent. */
   readonly database?: string;
   readonly clock?: Clock;
@@ -32,6 +36,7 @@ export interface OpenOptions {
 export interface Pinakes {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
+  readonly queue: Queue;
   info(): PinakesInfo;
   /** Asks each store for a real read. Never throws: what is wrong is in the answer. */
   ready(): Promise<Readiness>;
@@ -46,6 +51,7 @@ export interface PinakesInfo {
   readonly uptimeMs: number;
   readonly items: ItemStoreCapabilities;
   readonly objects: ObjectStoreCapabilities;
+  readonly queue: QueueCapabilities;
 }
 
 export interface Readiness {
@@ -67,7 +73,7 @@ const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
  * const notes = await defineContainer({ … }).open(pinakes.items);
  */
 export async function open(options: OpenOptions = {}): Promise<Pinakes> {
-  return openStores(parseStores(options, { dir: "dir", database: "database", items: "items", objects: "objects" }), options);
+  return openStores(parseStores(options, { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" }), options);
 }
 
 /** The same with settings that were checked already. */
@@ -80,10 +86,11 @@ export async function openStores(config: StoresConfig, options: Pick<OpenOptions
   const containers = new Set<string>();
   const items = undo.use(recordingContainers(store, containers));
   await items.openContainer(probe);
+  const queue = undo.use(await openQueue(config.queue, items, clock));
   const background = [ttlSweep({ items, containers, everyMs: sweepMs, log }), ...own];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  return new OpenPinakes({ config, items, objects, background, probeScope: systemScope("readiness probe", log) });
+  return new OpenPinakes({ config, items, objects, queue, background, probeScope: systemScope("readiness probe", log) });
 }
 
 function ttlSweep(options: { items: ItemStore; containers: ReadonlySet<string>; everyMs: number; log: (line: string) => void }): Periodic {
@@ -96,6 +103,7 @@ interface Parts {
   readonly config: StoresConfig;
   readonly items: ItemStore;
   readonly objects: ObjectStore;
+  readonly queue: Queue;
   readonly background: readonly Periodic[];
   readonly probeScope: SystemScope;
 }
@@ -103,6 +111,7 @@ interface Parts {
 class OpenPinakes implements Pinakes {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
+  readonly queue: Queue;
   readonly #parts: Parts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -110,13 +119,15 @@ class OpenPinakes implements Pinakes {
   constructor(parts: Parts) {
     this.items = parts.items;
     this.objects = parts.objects;
+    this.queue = parts.queue;
     this.#parts = parts;
   }
 
   info(): PinakesInfo {
     const { name, version } = manifest;
     const uptimeMs = Math.floor(performance.now() - this.#startedAt);
-    return { name, version, database: this.#parts.config.database, uptimeMs, items: this.items.capabilities, objects: this.objects.capabilities };
+    const { database } = this.#parts.config;
+    return { name, version, database, uptimeMs, items: this.items.capabilities, objects: this.objects.capabilities, queue: this.queue.capabilities };
   }
 
   async ready(): Promise<Readiness> {
@@ -142,10 +153,11 @@ class OpenPinakes implements Pinakes {
     await this.close();
   }
 
-  /** Background work first, then the items, which may still write objects, then the objects. */
+  /** Background work first, then the queue, then the items, which it is on and which may still write objects, then the objects. */
   async #close(): Promise<void> {
     await Promise.all(this.#parts.background.map((work) => work.stop()));
     try {
+      await this.queue.close();
       await this.items.close();
     } finally {
       await this.objects.close();
@@ -164,6 +176,18 @@ async function openObjects(location: ObjectsLocation, clock: Clock): Promise<Obj
     }
     case "memory":
       return (await import("./drivers/memory-objects/index.ts")).openMemoryObjects({ clock });
+  }
+}
+
+/** Through the store that records its containers: the sweep of expired items must see the queue's, too. */
+async function openQueue(location: QueueLocation, items: ItemStore, clock: Clock): Promise<Queue> {
+  switch (location.driver) {
+    case "items":
+      return openItemQueue({ items, clock });
+    case "sqs": {
+      const { driver: _, ...place } = location;
+      return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items });
+    }
   }
 }
 

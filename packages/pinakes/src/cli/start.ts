@@ -1,6 +1,6 @@
 /** `npm start`: the server with its stores, until Ctrl-C. Whatever stops the start is told in one line, with exit code 1. */
 import { accessSync, constants, mkdirSync } from "node:fs";
-import { describeItems, describeObjects, readConfig, type Config } from "../config.ts";
+import { describeItems, describeObjects, describeQueue, readConfig, type Config } from "../config.ts";
 import { PinakesError } from "../domain/errors.ts";
 import { createApp } from "../http/app.ts";
 import { serve, type RunningServer } from "../http/serve.ts";
@@ -45,6 +45,7 @@ ${name} ${version} listens on ${url}
   database  ${database}
   items     ${describeItems(stores.items)}
   objects   ${describeObjects(stores.objects)}
+  queue     ${describeQueue(stores.queue)}
 
 Try      curl ${url}/v1/info
          curl ${url}/readyz

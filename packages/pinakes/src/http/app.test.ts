@@ -11,7 +11,15 @@ const pinakes = await open({ items: "memory:", objects: "memory:" });
 afterAll(() => pinakes.close());
 
 function withReady(ready: Pinakes["ready"]): Pinakes {
-  return { items: pinakes.items, objects: pinakes.objects, info: () => pinakes.info(), ready, close: async () => {}, [Symbol.asyncDispose]: async () => {} };
+  return {
+    items: pinakes.items,
+    objects: pinakes.objects,
+    queue: pinakes.queue,
+    info: () => pinakes.info(),
+    ready,
+    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
 }
 
 async function body(response: Response): Promise<Record<string, unknown>> {
@@ -51,6 +59,7 @@ describe("http: system routes", () => {
       uptime_ms: expect.any(Number) as number,
       items: { engine: "memory", index_reads: "strong", batch_operations_max: 100, durable: false },
       objects: { driver: "memory", conditional_put: true, durable: false },
+      queue: { driver: "items on memory", dedup_window_ms: pinakes.queue.capabilities.dedupWindowMs, durable: false },
     });
   });
 });

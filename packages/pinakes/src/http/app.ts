@@ -43,7 +43,7 @@ function systemRoutes(app: Hono<Env>, pinakes: Pinakes): void {
     return problem(c, new PinakesError("UNAVAILABLE", `Not ready. ${detail.join("; ")}`), { reasons, warnings });
   });
   app.get("/v1/info", (c) => {
-    const { name, version, database, uptimeMs, items, objects } = pinakes.info();
+    const { name, version, database, uptimeMs, items, objects, queue } = pinakes.info();
     return c.json({
       name,
       version,
@@ -51,6 +51,7 @@ function systemRoutes(app: Hono<Env>, pinakes: Pinakes): void {
       uptime_ms: uptimeMs,
       items: { engine: items.engine, index_reads: items.indexReads, batch_operations_max: items.batchOperationsMax, durable: items.durable },
       objects: { driver: objects.driver, conditional_put: objects.conditionalPut, durable: objects.durable },
+      queue: { driver: queue.driver, dedup_window_ms: queue.dedupWindowMs, durable: queue.durable },
     });
   });
 }

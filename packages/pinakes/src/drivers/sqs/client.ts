@@ -1,0 +1,33 @@
+/** The connection to SQS. The SDK is loaded only when a queue is opened; it repeats what failed, which is safe: sends carry a dedup id. */
+import type { SQS } from "@aws-sdk/client-sqs";
+import { invalid } from "../../domain/errors.ts";
+
+export interface ConnectionOptions {
+  readonly region: string;
+  /** Another address than the region's own, for a local stand-in. */
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+}
+
+/** Longer than the longest poll (20 s). */
+const requestMsMax = 30_000;
+const connectMsMax = 2_000;
+const socketsMax = 200;
+
+export async function connect({ region, endpoint, credentials }: ConnectionOptions): Promise<SQS> {
+  if (typeof region !== "string" || region === "") throw invalid("region: name the AWS region of the queues.");
+  const sdk = await import("@aws-sdk/client-sqs");
+  return new sdk.SQS({
+    region,
+    // A stand-in's queue URLs name hosts that do not exist.
+    ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
+    ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
+    requestHandler: {
+      requestTimeout: requestMsMax,
+      connectionTimeout: connectMsMax,
+      throwOnRequestTimeout: true,
+      httpAgent: { maxSockets: socketsMax },
+      httpsAgent: { maxSockets: socketsMax },
+    },
+  });
+}

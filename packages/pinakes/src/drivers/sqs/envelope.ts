@@ -1,0 +1,93 @@
+/** What a message looks like inside SQS, and what a receipt names. */
+import type { Message } from "@aws-sdk/client-sqs";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import { isJsonObject, utf8Bytes, type JsonValue } from "../../domain/json.ts";
+import { checkQueueName } from "../../queues/check-input.ts";
+
+/** Of one message. The service has raised it since; regions and stand-ins differ. */
+const messageBytesMax = 262_144;
+
+interface Envelope {
+  readonly v: 1;
+  readonly tenant: string;
+  readonly group: string;
+  readonly body: JsonValue;
+}
+
+export function sealEnvelope(tenant: string, group: string, body: JsonValue): string {
+  const envelope: Envelope = { v: 1, tenant, group, body };
+  // Beyond ASCII controls, which JSON.stringify escapes, SQS refuses U+FFFE and U+FFFF, and some stand-ins everything above.
+  const text = JSON.stringify(envelope).replaceAll(/[\uD800-\uDFFF\uFFFE\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+  const bytes = utf8Bytes(text);
+  if (bytes <= messageBytesMax) return text;
+  throw new PinakesError(
+    "LIMIT_EXCEEDED",
+    `body: the message has ${bytes} bytes; SQS takes at most ${messageBytesMax}. Keep it as an object and send its key.`,
+  );
+}
+
+export interface RawMessage {
+  readonly id: string;
+  readonly handle: string;
+  /** How often it was handed out, this time included. */
+  readonly receives: number;
+  readonly order: string;
+  readonly sentAt: number;
+  readonly sqsGroup: string;
+  readonly text: string;
+}
+export type SqsMessage = RawMessage & Envelope;
+
+export function rawMessage({ MessageId, ReceiptHandle, Body, Attributes }: Message): RawMessage {
+  invariant(MessageId !== undefined && ReceiptHandle !== undefined && Body !== undefined, "CORRUPT", "SQS gave a message without id, handle or body");
+  return {
+    id: MessageId,
+    handle: ReceiptHandle,
+    receives: Number(Attributes?.ApproximateReceiveCount ?? 1),
+    order: (Attributes?.SequenceNumber ?? "").padStart(20, "0"),
+    sentAt: Number(Attributes?.SentTimestamp ?? 0),
+    sqsGroup: Attributes?.MessageGroupId ?? "",
+    text: Body,
+  };
+}
+
+/** Undefined for what this tenant's queue did not send: somebody else may write to the same SQS queue. It is never delivered. */
+export function openMessage(raw: RawMessage, tenant: string): SqsMessage | undefined {
+  let envelope: unknown;
+  try {
+    envelope = JSON.parse(raw.text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(envelope) || envelope["v"] !== 1 || envelope["tenant"] !== tenant) return undefined;
+  if (typeof envelope["group"] !== "string" || envelope["body"] === undefined) return undefined;
+  return { ...raw, ...(envelope as unknown as Envelope) };
+}
+
+export interface SqsReceipt {
+  readonly queue: string;
+  readonly handle: string;
+  readonly id: string;
+  readonly receives: number;
+  readonly leaseSeconds: number;
+}
+
+export function sealReceipt({ queue, handle, id, receives, leaseSeconds }: SqsReceipt): string {
+  return Buffer.from(JSON.stringify([queue, handle, id, receives, leaseSeconds]), "utf8").toString("base64url");
+}
+
+export function openReceipt(text: string): SqsReceipt {
+  const refused = (cause?: unknown) => invalid("receipt: is not one that this queue gave.", cause === undefined ? {} : { cause });
+  let fields: unknown;
+  try {
+    fields = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+  } catch (error) {
+    throw refused(error);
+  }
+  if (!Array.isArray(fields) || fields.length !== 5) throw refused();
+  const [queue, handle, id, receives, leaseSeconds] = fields as unknown[];
+  const whole = [receives, leaseSeconds].every((n) => Number.isSafeInteger(n) && (n as number) > 0);
+  if (typeof handle !== "string" || handle === "" || typeof id !== "string" || id === "" || !whole) throw refused();
+  return { queue: checkQueueName(queue as string), handle, id, receives: receives as number, leaseSeconds: leaseSeconds as number };
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tenantScope } from "../../domain/scope.ts";
+import { failure, ManualClock } from "../../testing/item-store/fixture.ts";
+import { Handle } from "../../testing/queue/fixture.ts";
+import { queueSuite } from "../../testing/queue-suite.ts";
+import { openMemoryItems } from "../memory/index.ts";
+import { connect } from "./client.ts";
+import { openSqsQueue } from "./index.ts";
+import { sqsDedupId, sqsGroup, sqsNames } from "./names.ts";
+import { startSqs, testConnection, type SqsServer } from "./test-server.ts";
+
+queueSuite(
+  {
+    name: "sqs",
+    async start({ clock }) {
+      const server = await startSqs();
+      const items = await openMemoryItems({ clock });
+      return {
+        open: (options) => openSqsQueue({ ...testConnection, endpoint: server.endpoint, prefix: "suite", items, ...options }),
+        async stop() {
+          await items.close();
+          await server.stop();
+        },
+      };
+    },
+  },
+  {
+    skip: [
+      { test: "R-CMP-10", reason: "dead letters are handled with the tools of SQS", capability: "inspectDead" },
+      { test: "a dedupId is remembered for as long as its message is kept", reason: "SQS remembers 5 minutes from the send", capability: "dedupWindowMs" },
+      { test: "an ending that is repeated", reason: "SQS forgets a receipt handle with its lease", capability: "ownerHeartbeat" },
+      { test: "idle for months", reason: "the time of the service cannot be moved", capability: "timing" },
+      { test: "without a time of its own", reason: "the time of the service cannot be moved", capability: "timing" },
+      { test: "random histories", reason: "the time of the service cannot be moved", capability: "timing" },
+    ],
+  },
+);
+
+describe("sqs: names", () => {
+  it("fit SQS's limits and never meet, whatever tenants, queues and groups are called", () => {
+    const longest = sqsNames("p".repeat(20), "t".repeat(128), "q".repeat(60));
+    for (const name of Object.values(longest)) expect(name).toMatch(/^[A-Za-z0-9_-]{1,75}\.fifo$/);
+    expect(sqsNames("p", "a", "q").main).not.toBe(sqsNames("p", "b", "q").main);
+    expect(sqsNames("p", "a", `${"q".repeat(59)}1`).main).not.toBe(sqsNames("p", "a", `${"q".repeat(59)}2`).main);
+    const groups = [
+      sqsGroup("a", "b/c"),
+      sqsGroup("a", "b"),
+      sqsGroup("ab", "c"),
+      sqsGroup("a", "ü"),
+      sqsGroup("a", "g".repeat(200)),
+      sqsGroup("b", "g".repeat(200)),
+    ];
+    expect(new Set(groups).size).toBe(groups.length);
+    for (const group of groups) expect(group).toMatch(/^[\x21-\x7e]{1,128}$/);
+    expect(sqsGroup("acme", "collection-1")).toBe("acme/collection-1");
+    expect(sqsDedupId("a", "bc")).not.toBe(sqsDedupId("ab", "c"));
+  });
+});
+
+describe("sqs: service", () => {
+  let server: SqsServer;
+  beforeAll(async () => {
+    server = await startSqs();
+  });
+  afterAll(() => server.stop());
+  const rawClient = () => connect({ ...testConnection, endpoint: server.endpoint });
+
+  it("the dead letter carries its cause, reason and counts into the dead-letter queue", async () => {
+    await using items = await openMemoryItems({ clock: new ManualClock() });
+    await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items, attemptsMax: 2 });
+    const queue = new Handle(tenantScope("acme"), opened, "work");
+    const id = await queue.kill("g", { n: 1 });
+    const raw = await rawClient();
+    const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pinakes", "acme", "work").dead });
+    const { Messages } = await raw.receiveMessage({ QueueUrl, MessageAttributeNames: ["All"] });
+    expect(JSON.parse(Messages?.[0]?.Body ?? "")).toMatchObject({ v: 1, tenant: "acme", group: "g", body: { n: 1 } });
+    const attributes = Object.fromEntries(Object.entries(Messages?.[0]?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]));
+    expect(attributes).toMatchObject({ id, cause: "failed", reason: 'cannot do {"n":1}', failures: "2", leaseLosses: "0" });
+    raw.destroy();
+  });
+
+  it("what others put into the SQS queue, also another tenant's message, is never delivered and holds up nobody", async () => {
+    await using items = await openMemoryItems();
+    await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items });
+    const queue = new Handle(tenantScope("acme"), opened, "foreign");
+    expect(await queue.stats()).toMatchObject({ ready: 0 });
+    const raw = await rawClient();
+    const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pinakes", "acme", "foreign").main });
+    const foreign = ["no json", "null", '{"v":2}', JSON.stringify({ v: 1, tenant: "other", group: "g", body: 1 }), '{"v":1,"tenant":"acme"}'];
+    for (const [i, MessageBody] of foreign.entries()) {
+      await raw.sendMessage({ QueueUrl, MessageBody, MessageGroupId: "acme/g", MessageDeduplicationId: `d${i}` });
+    }
+    await queue.send("g", "behind them");
+    expect(await queue.drain()).toEqual(["behind them"]);
+    expect(await queue.stats()).toMatchObject({ ready: 0, dead: foreign.length });
+    raw.destroy();
+  });
+
+  it("a body that fits the queue but not SQS is LIMIT_EXCEEDED, and nothing is sent", async () => {
+    await using items = await openMemoryItems();
+    await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items });
+    const queue = new Handle(tenantScope("acme"), opened, "large");
+    // Written as escapes, which SQS takes in any case, each of these has 12 bytes instead of 4.
+    await failure(queue.send("g", "😀".repeat(45_000)), "LIMIT_EXCEEDED");
+    await queue.send("g", "😀".repeat(20_000));
+    expect(await queue.stats()).toMatchObject({ ready: 1 });
+  });
+
+  it("a server that is not there is UNAVAILABLE, and bad options are refused", async () => {
+    await using items = await openMemoryItems();
+    await using opened = await openSqsQueue({ ...testConnection, endpoint: "http://127.0.0.1:9", items });
+    await failure(opened.send(tenantScope("acme"), "work", { group: "g", body: 1 }), "UNAVAILABLE");
+    await failure(openSqsQueue({ ...testConnection, items, prefix: "a b" }), "INVALID");
+    await failure(openSqsQueue({ ...testConnection, items, region: "" }), "INVALID");
+    await failure(openSqsQueue({ ...testConnection, items, attemptsMax: 0 }), "INVALID");
+  });
+});

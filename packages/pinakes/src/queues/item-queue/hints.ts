@@ -1,0 +1,36 @@
+/**
+ * Groups that this process knows to have work, for engines whose indexes are late. Forgetting one costs time, never a message:
+ * the index shows it soon, and the sweep finds it in any case.
+ */
+import type { Scope } from "../../domain/scope.ts";
+
+const groupsMax = 1_000;
+const queuesMax = 10_000;
+
+export class Hints {
+  readonly #enabled: boolean;
+  readonly #groups = new Map<string, Set<string>>();
+
+  constructor(enabled: boolean) {
+    this.#enabled = enabled;
+  }
+
+  add(scope: Scope, queue: string, group: string): void {
+    if (!this.#enabled) return;
+    const key = `${scope.tenant}/${queue}`;
+    const groups = this.#groups.get(key) ?? new Set();
+    if (groups.size >= groupsMax || (groups.size === 0 && this.#groups.size >= queuesMax)) return;
+    this.#groups.set(key, groups.add(group));
+  }
+
+  /** One after the other, each forgotten as it is given. */
+  *take(scope: Scope, queue: string): Generator<string, void> {
+    const key = `${scope.tenant}/${queue}`;
+    const groups = this.#groups.get(key);
+    for (const group of groups ?? []) {
+      groups?.delete(group);
+      if (groups?.size === 0) this.#groups.delete(key);
+      yield group;
+    }
+  }
+}
