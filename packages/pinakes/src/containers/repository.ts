@@ -145,7 +145,7 @@ export class Repository<Document extends object, Input extends object, Partition
   ): AsyncGenerator<Stored<Document>, void> {
     let cursor: string | undefined;
     do {
-      const page: DocumentPage<Document> = await this.query(scope, index, { ...query, cursor } as QueryOf<Document, Indexes[Name]>);
+      const page: DocumentPage<Document> = await this.query(scope, index, { ...query, cursor });
       yield* page.items;
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -210,7 +210,7 @@ export class Repository<Document extends object, Input extends object, Partition
   async #put(scope: Scope, op: "create" | "replace" | "upsert", document: Input, conditions: Conditions<Document>): Promise<Stored<Document>> {
     requireScope(scope);
     const checked = this.#valid(document);
-    const result = await this.store.write(scope, this.name, this.#partitionIn(checked), { op, document: checked, ...plain(conditions) } as Operation);
+    const result = await this.store.write(scope, this.name, this.#partitionIn(checked), { op, document: checked, ...plain(conditions) });
     return this.#written(checked, result);
   }
 
@@ -270,12 +270,12 @@ export class Repository<Document extends object, Input extends object, Partition
 
   #key(scope: Scope, key: KeyOf<Document, PartitionPath>): ItemKey {
     requireScope(scope);
-    if (!isJsonObject(key as unknown)) throw invalid(`A key must be an object with id and ${this.#paths.join(", ")}.`);
+    if (!isJsonObject(key)) throw invalid(`A key must be an object with id and ${this.#paths.join(", ")}.`);
     return { partition: this.#partition(key), id: key.id };
   }
 
   #partition(key: PartitionOf<Document, PartitionPath>): Partition {
-    if (!isJsonObject(key as unknown)) throw invalid(`A partition must be an object with ${this.#paths.join(", ")}.`);
+    if (!isJsonObject(key)) throw invalid(`A partition must be an object with ${this.#paths.join(", ")}.`);
     return this.#paths.map((path) => (key as Readonly<Record<string, PartitionValue>>)[path] as PartitionValue);
   }
 
@@ -302,7 +302,7 @@ export class Repository<Document extends object, Input extends object, Partition
 /** For the port, which does not take undefined for absent. */
 function plain<Document>(conditions: Conditions<Document> | null): { ifMatch?: string; where?: NonNullable<Query["filter"]> } {
   const { ifMatch, where } = conditions ?? {};
-  return { ...(ifMatch === undefined ? {} : { ifMatch }), ...(where === undefined ? {} : { where: where as NonNullable<Query["filter"]> }) };
+  return { ...(ifMatch === undefined ? {} : { ifMatch }), ...(where === undefined ? {} : { where: where }) };
 }
 
 function seconds(milliseconds: number): number {

@@ -51,7 +51,7 @@ const containerName = new RegExp(`^[a-z][a-z0-9-]{0,${limits.containerNameCharsM
 const partName = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
 
 export function normaliseDefinition(definition: ContainerDefinition): NormalDefinition {
-  if (!isJsonObject(definition as unknown)) throw invalid("A container definition must be an object with name and partitionKey.");
+  if (!isJsonObject(definition)) throw invalid("A container definition must be an object with name and partitionKey.");
   const { name } = definition;
   if (typeof name !== "string" || !containerName.test(name)) {
     throw invalid(`Container name ${show(name)}: use 1–${limits.containerNameCharsMax} lower-case letters, digits and dashes, beginning with a letter.`);
@@ -98,7 +98,7 @@ function requireDistinct(where: string, names: readonly string[]): void {
 }
 
 function normaliseIndex(index: IndexDefinition, where: string): NormalDefinition["indexes"][string] {
-  if (!isJsonObject(index as unknown) || !Array.isArray(index.partition) || !Array.isArray(index.sort)) {
+  if (!isJsonObject(index) || !Array.isArray(index.partition) || !Array.isArray(index.sort)) {
     throw invalid(`${where}: must be { partition: [paths], sort: [paths] }.`);
   }
   const partition = index.partition.length === 0 ? [] : checkPaths(index.partition, `${where} partition`, limits.indexPathsMax);
@@ -111,7 +111,7 @@ function normaliseIndex(index: IndexDefinition, where: string): NormalDefinition
 
 function normaliseSort(entry: SortPath, where: string): { readonly path: string; readonly order: "asc" | "desc" } {
   if (typeof entry === "string") return { path: entry, order: "asc" };
-  if (isJsonObject(entry as unknown) && (entry.order === "asc" || entry.order === "desc")) return { path: entry.path, order: entry.order };
+  if (isJsonObject(entry) && (entry.order === "asc" || entry.order === "desc")) return { path: entry.path, order: entry.order };
   throw invalid(`${where} sort: write a path, or { path, order: "asc" | "desc" }; got ${show(entry)}.`);
 }
 

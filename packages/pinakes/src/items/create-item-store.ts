@@ -215,11 +215,11 @@ class EngineItemStore implements port.ItemStore {
       throw asBatch ? inBatch(error, index, operations.length) : error;
     }
     invariant(outcome.results.length === operations.length, "INTERNAL", "the engine answered fewer operations than it was given");
-    const results = outcome.results.map(({ id, etag, json }): port.OperationResult => ({
-      id,
-      ...(etag === undefined ? {} : { etag, modifiedAt: now }),
-      ...(json === undefined ? {} : { document: JSON.parse(json) as JsonObject }),
-    }));
+    const documents = new Map(outcome.results.flatMap(({ id, json }) => (json === undefined ? [] : [[id, JSON.parse(json) as JsonObject] as const])));
+    const results = outcome.results.map(({ id, etag }, i): port.OperationResult => {
+      const document = prepared[i]?.op === "patch" ? documents.get(id) : undefined;
+      return { id, ...(etag === undefined ? {} : { etag, modifiedAt: now }), ...(document === undefined ? {} : { document }) };
+    });
     return { results, keys: prepared.filter(({ op }) => op !== "check").map(({ idKey }): StoredKey => ({ pk, idKey })) };
   }
 

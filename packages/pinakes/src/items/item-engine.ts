@@ -89,7 +89,7 @@ export type CommitOutcome = { readonly ok: true; readonly results: readonly Comm
 export interface CommittedOperation {
   readonly id: string;
   readonly etag?: string;
-  /** The document after a patch. */
+  /** The document after a patch, with the last operation on its item. */
   readonly json?: string;
 }
 

@@ -124,7 +124,7 @@ export function planBatch(container: CompiledContainer, request: CommitRequest, 
     ok: true,
     writes: [...drafts].flatMap(([idKey, draft]) => toWrite(idKey, draft, request.now)),
     changes: [...drafts].flatMap(([idKey, draft]) => toChanges(idKey, draft, request.now)),
-    results: request.operations.map((operation, i) => toResult(operation, results[i])),
+    results: request.operations.map((operation, i) => toResult(operation, i, results[i])),
   };
 }
 
@@ -258,9 +258,10 @@ export function expiredEtag({ etag }: StoredItem): string {
   return `${etag}~`;
 }
 
-function toResult(operation: PreparedOperation, draft: Draft | undefined): CommittedOperation {
+/** The document comes with the last operation on its item: a hundred patches must not carry a hundred copies. */
+function toResult(operation: PreparedOperation, index: number, draft: Draft | undefined): CommittedOperation {
   if (draft?.etag === undefined || operation.op === "delete") return { id: operation.id };
-  const patched = operation.op === "patch" && draft.prepared !== undefined ? { json: draft.prepared.json } : {};
+  const patched = operation.op === "patch" && draft.prepared !== undefined && draft.operation === index ? { json: draft.prepared.json } : {};
   return { id: operation.id, etag: draft.etag, ...patched };
 }
 

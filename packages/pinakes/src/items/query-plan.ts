@@ -133,8 +133,8 @@ function equalOf(query: Query, name: string): JsonScalar | undefined {
 function checkScalar(value: unknown, name: string): JsonScalar {
   const fits = value === null || typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
   if (!fits) throw invalid(`equals.${name}: must be a string, finite number, boolean or null.`);
-  requireWellFormed(value as JsonScalar, `equals.${name}`);
-  return value as JsonScalar;
+  requireWellFormed(value, `equals.${name}`);
+  return value;
 }
 
 /** A value for a path that the range cannot use would be ignored silently: refuse it and say which index would serve it. */

@@ -162,7 +162,10 @@ export class SqliteItemEngine implements ItemEngine {
   }
 
   async scan({ name, version }: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
-    const known = this.#containers.get(name) as SqliteContainer;
+    let known = this.#containers.get(name) as SqliteContainer;
+    const { range } = request;
+    // A build may have ended since we last looked.
+    if (range.kind === "index" && known.indexes[range.index]?.state === "building") known = this.#refresh(name);
     if (known.compiled.version !== version) throw definitionChanged(name);
     const small = request.limit < smallPageItems ? this.#read(() => this.#scanner.scanSmall(known, request)) : undefined;
     return small ?? this.#reader.call((call) => ({ kind: "scan", call, container: name, version, request }));

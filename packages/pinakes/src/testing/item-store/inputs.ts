@@ -248,7 +248,7 @@ export const inputs: Suite = (fixture) => {
         () => c.store.readMany(c.scope, c.name, [g]),
         () => c.store.write(c.scope, c.name, ["a"], g),
         () => c.store.write(c.scope, c.name, [g], { op: "create", document: { p: g } }),
-        () => c.store.write(c.scope, c.name, ["a"], { op: g, id: g } as never),
+        () => c.store.write(c.scope, c.name, ["a"], { op: g, id: g }),
         () => c.store.batch(c.scope, c.name, ["a"], [g]),
         () => c.store.query(c.scope, c.name, g),
         () => c.store.query(c.scope, c.name, { equals: { p: "a" }, limit: g, cursor: g ?? "", order: g }),
