@@ -37,7 +37,6 @@ function checkStep(step: Partial<Record<"op" | "path" | "from" | "value", unknow
       checkJson(step.value, `${where}.value`);
       return;
     case "remove":
-      if (step.value !== undefined) throw invalid(`${where}: "remove" takes no value.`);
       return;
     case "incr":
       if (typeof step.value !== "number" || !Number.isFinite(step.value)) throw invalid(`${where}: "incr" needs a finite number as value.`);
@@ -56,6 +55,16 @@ function checkPointer(path: unknown, where: string): void {
   const [first] = parsePointer(path);
   if (first === undefined || first === "") throw invalid(`${where}: must name a property; the whole document is changed by "replace".`);
   if (first === "id" || isSystemProperty(first)) throw invalid(`${where}: "${first}" is kept by the system and cannot be patched.`);
+}
+
+/** The steps with the properties they need and no others: these may travel to another thread. */
+export function plainPatch(steps: readonly PatchStep[]): PatchStep[] {
+  return steps.map((step): PatchStep => {
+    const { op, path } = step;
+    if (op === "move") return { op, from: step.from, path };
+    if (op === "remove") return { op, path };
+    return { op, path, value: step.value } as PatchStep;
+  });
 }
 
 export function applyPatch(document: JsonObject, steps: readonly PatchStep[]): JsonObject {

@@ -50,9 +50,9 @@ class EngineItemStore implements port.ItemStore {
     this.#operations = new Operations(engine.capabilities.batchOperationsMax);
   }
 
-  async openContainer(definition: port.ContainerDefinition, options: port.OpenContainerOptions = {}): Promise<void> {
+  async openContainer(definition: port.ContainerDefinition, options?: port.OpenContainerOptions): Promise<void> {
     if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
-    await this.#engine.openContainer(normaliseDefinition(definition), options);
+    await this.#engine.openContainer(normaliseDefinition(definition), { dropUndeclaredIndexes: options?.dropUndeclaredIndexes === true });
   }
 
   async indexes(container: string): Promise<readonly port.IndexStatus[]> {

@@ -4,7 +4,7 @@ import { PinakesError, inBatch, invalid, show } from "../domain/errors.ts";
 import { compileFilter } from "../domain/filter.ts";
 import { isJsonObject, utf8Bytes } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
-import { checkPatch } from "../domain/patch.ts";
+import { checkPatch, plainPatch } from "../domain/patch.ts";
 import type { Operation } from "../ports/item-store.ts";
 import type { CompiledContainer } from "./compiled-container.ts";
 import { checkId, idKeyOf } from "./id-key.ts";
@@ -64,7 +64,7 @@ export class Operations {
       }
       case "patch":
         checkPatch(operation.patch);
-        return { op: "patch", ...this.#target(operation.id, etags), patch: operation.patch, ...conditions };
+        return { op: "patch", ...this.#target(operation.id, etags), patch: plainPatch(operation.patch), ...conditions };
       case "delete":
         return { op: "delete", ...this.#target(operation.id, etags), ...conditions };
       case "check":

@@ -173,7 +173,7 @@ export const inputs: Suite = (fixture) => {
       { op: "create", document: { id: "y", p: "a" }, ifMatch: "e" },
       { op: "create", document: { id: "y", p: "a" }, where: {} },
       { op: "check", id: "x", exists: () => true },
-      { op: "patch", id: "x", patch: [{ op: "remove", path: "/n", value: 1n }] },
+      { op: "patch", id: "x", patch: [{ op: "remove", path: "/absent", value: 1n, from: () => 1 }] },
       { op: "delete", id: "x", where: { n: Number.NaN } },
       { op: "delete", id: "x", where: { n: { lt: Number.POSITIVE_INFINITY } } },
     ];
