@@ -1,12 +1,15 @@
 /**
  * What this process knows of the containers it has opened. Another process may change them: a commit notices at once (it reads the
- * version under the container's lock), the rest within seconds.
+ * version under the container's lock), the rest within five seconds.
  */
 import { performance } from "node:perf_hooks";
 import { compileContainer, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
 import type { Session } from "./connection.ts";
 import type { Names } from "./names.ts";
 
+/** Asked again in the background by whoever calls, so that a busy process hardly ever waits for it. */
+const refreshAfterMs = 2_500;
+/** A process that was idle for longer asks before it answers. */
 const staleAfterMs = 5_000;
 
 export interface IndexState {
@@ -33,7 +36,7 @@ export class Catalog {
   readonly #names: Names;
   readonly #current = new Map<string, Loaded>();
   readonly #byCompiled = new WeakMap<CompiledContainer, Loaded>();
-  #checkedAt = 0;
+  #checkedAt = -Infinity;
   #checking: Promise<void> | undefined;
 
   constructor(names: Names) {
@@ -84,17 +87,24 @@ export class Catalog {
     return loaded;
   }
 
-  /** Called by reads, which look at no version: asks now and then, without making the call wait. */
-  notice(session: Session): void {
-    if (this.#checking !== undefined || performance.now() - this.#checkedAt < staleAfterMs) return;
-    this.#checkedAt = performance.now();
-    this.#checking = this.load(session, ...this.#current.keys())
+  /** Called by reads, which look at no version. What it gives is to be waited for: what is known is too old to be used. */
+  notice(session: Session): Promise<void> | undefined {
+    const age = performance.now() - this.#checkedAt;
+    if (age < refreshAfterMs) return undefined;
+    this.#checking ??= this.#check(session);
+    return age < staleAfterMs ? undefined : this.#checking;
+  }
+
+  async #check(session: Session): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await this.load(session, ...this.#current.keys());
+      this.#checkedAt = startedAt;
+    } catch {
       // The call itself meets whatever is wrong with the connection; this is asked again anyway.
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .finally(() => (this.#checking = undefined));
+    } finally {
+      this.#checking = undefined;
+    }
   }
 
   async close(): Promise<void> {

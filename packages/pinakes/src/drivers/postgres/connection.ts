@@ -5,14 +5,18 @@
  * - a connection that broke, or may be inside a transaction, never goes back to the pool;
  * - a transaction is repeated only while its COMMIT has not been sent; afterwards the outcome is told as unknown (unless it says
  *   that twice is as good as once);
+ * - a connection is used only after it was looked at (`onConnect`): it may lead to another server than the last one;
+ * - what is committed is durable before others see it (synchronous_commit), whatever the server's own setting: the feed rests on it;
+ * - every call ends: where the network goes silent, the client itself gives up;
  * - statements are sent in the order of the calls without waiting for answers (pipelining); each still has its own snapshot.
  */
 import { createHash } from "node:crypto";
+import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client, ClientConfig, Pool, PoolClient } from "pg";
+import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from "pg";
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
-import { isConflict, isConnectionLoss, isLockTimeout, isServerAnswer, outcomeUnknown, toPinakesError, wasNotSent } from "./errors.ts";
+import { isConflict, isConnectionLoss, isLockTimeout, isServerAnswer, isSilence, outcomeUnknown, toPinakesError, wasNotSent } from "./errors.ts";
 
 const attemptsMaxDefault = 5;
 const backoffMsMin = 20;
@@ -20,6 +24,9 @@ const backoffMsMax = 1_000;
 const connectMsMax = 10_000;
 const idleMsMax = 60_000;
 const statementMsMax = 60_000;
+/** The server ends a statement before that, and says so: who hears nothing by then is not connected any more. */
+const answerMsMaxDefault = statementMsMax + 5_000;
+const keepAliveMs = 10_000;
 const lockMsMax = 30_000;
 /** A process that stops in the middle of a transaction must not hold a partition for ever. */
 const idleInTransactionMsMax = 60_000;
@@ -29,6 +36,8 @@ export type Row = readonly unknown[];
 export interface Session {
   query<R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]>;
 }
+
+type OnConnect = (connection: Transaction) => Promise<void>;
 
 export interface TransactionOptions {
   readonly attemptsMax?: number;
@@ -41,15 +50,24 @@ export interface TransactionOptions {
 export class Database implements Session {
   readonly #pool: Pool;
   readonly #connect: () => Client;
+  readonly #hook: { onConnect?: OnConnect };
+  readonly #bornAt = new WeakMap<PoolClient, number>();
+  /** When a connection was last found to be silent: those that are older probably are, too. */
+  #silentAt = -Infinity;
   readonly #underWay = new Set<Promise<unknown>>();
   #closed = false;
 
-  private constructor(pool: Pool, connect: () => Client) {
+  private constructor(pool: Pool, connect: () => Client, hook: { onConnect?: OnConnect }) {
     this.#pool = pool;
     this.#connect = connect;
+    this.#hook = hook;
+    pool.on("connect", (client) => {
+      this.#bornAt.set(client, performance.now());
+      client.on("error", () => undefined);
+    });
   }
 
-  static async open(url: string, poolSize: number): Promise<Database> {
+  static async open(url: string, poolSize: number, answerMsMax = answerMsMaxDefault): Promise<Database> {
     const { default: pg } = await import("pg");
     // Every int8 of ours (times, counts) is a safe integer; pg would give text.
     const types = new pg.TypeOverrides();
@@ -57,22 +75,70 @@ export class Database implements Session {
     const config: ClientConfig = {
       connectionString: url,
       application_name: "pinakes",
+      options: "-c synchronous_commit=on",
       keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
       pipeline: true,
       connectionTimeoutMillis: connectMsMax,
       types,
     };
     const limits = { statement_timeout: statementMsMax, lock_timeout: lockMsMax, idle_in_transaction_session_timeout: idleInTransactionMsMax };
-    const pool = new pg.Pool({ ...config, ...limits, max: poolSize, idleTimeoutMillis: idleMsMax, allowExitOnIdle: true });
+    const hook: { onConnect?: OnConnect } = {};
+    // Options in the address take the place of ours.
+    const foreignOptions = /[?&]options=/.test(url);
+    // The pool waits for `onConnect`, though its types do not say so.
+    const poolConfig = {
+      ...config,
+      ...limits,
+      query_timeout: answerMsMax,
+      max: poolSize,
+      idleTimeoutMillis: idleMsMax,
+      allowExitOnIdle: true,
+      onConnect: async (client: ClientBase): Promise<void> => {
+        if (foreignOptions) await client.query("SET synchronous_commit = on");
+        await hook.onConnect?.(new Transaction(client));
+      },
+    };
+    const pool = new pg.Pool(poolConfig);
     // A connection that breaks while idle has been taken out already; one in use tells its query. Unheard, both would end the process.
     pool.on("error", () => undefined);
-    pool.on("connect", (client) => client.on("error", () => undefined));
-    return new Database(pool, () => new pg.Client(config));
+    return new Database(pool, () => new pg.Client(config), hook);
+  }
+
+  /** Every connection of the pool that is made from now on is used only after `onConnect` found it good. */
+  onConnect(onConnect: OnConnect): void {
+    this.#hook.onConnect = onConnect;
   }
 
   /** For statements that may run twice: the call is repeated when the connection breaks. */
   async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
-    return this.#tracked(() => repeat(async () => (await this.#pool.query<never[]>(statement(text, values))).rows as unknown as R[]));
+    return this.#tracked(() => repeat(() => this.#ask<R>(text, values)));
+  }
+
+  async #ask<R extends Row>(text: string, values: readonly unknown[]): Promise<R[]> {
+    const client = await this.#checkOut();
+    let broken = false;
+    try {
+      return (await client.query<never[]>(statement(text, values))).rows as unknown as R[];
+    } catch (error) {
+      broken = this.#isBroken(error);
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  async #checkOut(): Promise<PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect();
+      if ((this.#bornAt.get(client) ?? 0) > this.#silentAt) return client;
+      client.release(true);
+    }
+  }
+
+  #isBroken(error: unknown): boolean {
+    if (isSilence(error)) this.#silentAt = performance.now();
+    return isConnectionLoss(error);
   }
 
   /** What `work` has not committed when it returns is rolled back. */
@@ -93,7 +159,7 @@ export class Database implements Session {
   }
 
   async #attempt<T>(work: (transaction: Transaction) => Promise<T>, { idempotent = false }: TransactionOptions): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#checkOut();
     const transaction = new Transaction(client);
     let broken = false;
     try {
@@ -101,7 +167,7 @@ export class Database implements Session {
       await transaction.end();
       return result;
     } catch (error) {
-      broken = isConnectionLoss(error);
+      broken = this.#isBroken(error);
       if (broken && transaction.commitSent && !idempotent) throw outcomeUnknown(error);
       if (!broken) {
         broken = await transaction.end().then(
@@ -147,9 +213,9 @@ async function repeat<T>(attempt: () => Promise<T>, { attemptsMax = attemptsMaxD
 export class Transaction implements Session {
   commitSent = false;
   #ended = false;
-  readonly #client: PoolClient | Client;
+  readonly #client: ClientBase;
 
-  constructor(client: PoolClient | Client) {
+  constructor(client: ClientBase) {
     this.#client = client;
   }
 

@@ -1,7 +1,10 @@
 /** Servers that die, connections that break, and processes that start together. */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { systemScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
+import { Database } from "./connection.ts";
 import { openPostgresItems } from "./index.ts";
 import { refusal, scope, TestDatabases, until } from "./test-databases.ts";
 
@@ -118,7 +121,7 @@ it("a connection that breaks before the commit is sent costs nothing: the write 
   expect((await store.changes(scope, "notes")).changes).toHaveLength(1);
 });
 
-it("a connection that breaks during the commit is told as an unknown outcome, and repeating with a condition is safe", async () => {
+it("a connection that breaks during the commit is told as an unknown outcome, which is not safe to repeat unseen", async () => {
   const database = databases.fresh();
   const store = await databases.store(database);
   await store.openContainer(container);
@@ -128,14 +131,18 @@ it("a connection that breaks during the commit is told as an unknown outcome, an
     `CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON "${database}"."c_notes" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "${database}".slow()`,
   );
   await raw.query("SELECT pg_advisory_lock(42)");
-  const writing = refusal(create(store, "x"), "UNAVAILABLE");
+  const writing = create(store, "x").catch((error: unknown) => error);
   const watch = await databases.raw();
   await until(
     async () =>
       (await watch.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'pinakes' AND query = 'COMMIT' AND wait_event_type = 'Lock'`)).rowCount === 1,
   );
   await watch.query(terminate);
-  expect(await writing).toMatch(/may have been stored or not/);
+  expect(await writing).toMatchObject({
+    code: "UNAVAILABLE",
+    retryable: false,
+    message: expect.stringMatching(/may have been stored or not.*read the item and decide/) as string,
+  });
   await raw.query("SELECT pg_advisory_unlock(42)");
   await create(store, "x");
   expect(await refusal(create(store, "x"), "CONFLICT")).toMatch(/exists/);
@@ -193,8 +200,127 @@ it("closing waits for the calls under way, answers later ones, and can be repeat
   const writes = Array.from({ length: 20 }, (_, i) => store.write(scope, "notes", [`p${i}`], { op: "create", document: { id: "x", p: `p${i}`, n: 1 } }));
   await Promise.all([store.close(), store.close()]);
   await Promise.all(writes);
-  await refusal(create(store, "late"), "NOT_FOUND");
+  await refusal(create(store, "late"), "UNAVAILABLE");
   const again = await databases.store(database);
   await again.openContainer(container);
   expect((await again.changes(scope, "notes")).changes).toHaveLength(20);
+});
+
+it("closing carries out the writes that wait their turn on one partition", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database);
+  await store.openContainer(container);
+  const writes = Array.from({ length: 20 }, (_, i) => create(store, `i${i}`));
+  await store.close();
+  expect((await Promise.allSettled(writes)).filter(({ status }) => status === "rejected")).toEqual([]);
+});
+
+it("numbers that a crash takes back and gives again are not skipped by readers that were there before it", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database);
+  await store.openContainer(container);
+  await create(store, "before");
+  const raw = await databases.raw();
+  const burn = async (): Promise<void> => {
+    for (let i = 0; i < 20; i += 1) await raw.query("SELECT pg_current_xact_id()");
+  };
+  // While something older is under way, "now" carries a snapshot along.
+  const slow = await databases.raw();
+  await slow.query("BEGIN");
+  await slow.query("SELECT pg_current_xact_id()");
+  await create(store, "past");
+  await burn();
+  const overlapping = await store.changes(scope, "notes", { from: "now" });
+  await slow.query("ROLLBACK");
+  const followed = await store.changes(scope, "notes");
+  expect(followed.changes).toHaveLength(2);
+  const now = await store.changes(scope, "notes", { from: "now" });
+  await databases.server.kill9();
+  await databases.server.restart();
+  const ids = Array.from({ length: 10 }, (_, i) => `after${i}`);
+  for (const id of ids) await create(store, id);
+  const told = async (cursor: string) => (await store.changes(scope, "notes", { cursor, limit: 1_000 })).changes.map(({ id }) => id);
+  for (const { cursor } of [followed, now, overlapping]) expect(await told(cursor)).toEqual(ids);
+});
+
+it("commits are durable before they are seen, also where the server is set to be lax", async () => {
+  const raw = await databases.raw();
+  await raw.query("ALTER DATABASE postgres SET synchronous_commit = off");
+  try {
+    for (const options of ["", "?options=-c%20work_mem%3D8MB"]) {
+      const database = await Database.open(databases.server.url + options, 1);
+      expect(await database.query("SHOW synchronous_commit")).toEqual([["on"]]);
+      await database.close();
+    }
+  } finally {
+    await raw.query("ALTER DATABASE postgres RESET synchronous_commit");
+  }
+});
+
+it("a process that lives on while another server takes over begins a new epoch before it writes", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database);
+  await store.openContainer(container);
+  await create(store, "old");
+  const { cursor } = await store.changes(scope, "notes");
+  await databases.server.kill9();
+  await databases.server.failOver();
+  await until(() =>
+    create(store, "new").then(
+      () => true,
+      () => false,
+    ),
+  );
+  expect((await store.changes(scope, "notes", { cursor })).changes.map(({ id }) => id)).toEqual(["new"]);
+  const raw = await databases.raw();
+  const { rows } = await raw.query<{ id: string; epoch: number }>(`SELECT id, epoch FROM "${database}"."f_notes" ORDER BY epoch`);
+  expect(rows).toEqual([
+    { id: "old", epoch: 1 },
+    { id: "new", epoch: 2 },
+  ]);
+});
+
+/** A way to the server that can go silent, as a network does: existing connections stay open, and nothing comes through. */
+async function silentProxy(): Promise<{ url: string; silence(): void; stop(): void }> {
+  const { port, url } = databases.server;
+  const open = new Set<Socket>();
+  const silent = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const upstream = connect(port, "127.0.0.1");
+    open.add(client);
+    client.on("data", (data) => silent.has(client) || upstream.write(data));
+    upstream.on("data", (data) => silent.has(client) || client.write(data));
+    for (const socket of [client, upstream]) socket.on("error", () => undefined);
+    client.on("close", () => upstream.destroy());
+    upstream.on("close", () => client.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return {
+    url: url.replace(`:${port}/`, `:${(proxy.address() as AddressInfo).port}/`),
+    silence: () => open.forEach((socket) => silent.add(socket)),
+    stop() {
+      proxy.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+it("a network that goes silent is given up: reads are repeated elsewhere, and a commit that was sent has an unknown outcome", async () => {
+  const proxy = await silentProxy();
+  const database = await Database.open(proxy.url, 8, 1_000);
+  try {
+    // More connections than a call has attempts, all of them silent.
+    await Promise.all(Array.from({ length: 8 }, () => database.query("SELECT pg_sleep(0.1)")));
+    proxy.silence();
+    expect(await database.query("SELECT 1")).toEqual([[1]]);
+    const writing = database.transact(async (transaction) => {
+      await transaction.run("BEGIN");
+      proxy.silence();
+      await transaction.commit();
+    });
+    await expect(writing).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
+  } finally {
+    proxy.stop();
+    await database.close();
+  }
 });

@@ -5,13 +5,16 @@
 import { compileContainer, mergeDefinitions, type NormalDefinition } from "../../items/compiled-container.ts";
 import type { OpenContainerOptions } from "../../ports/item-store.ts";
 import type { Catalog, Loaded } from "./catalog.ts";
-import type { Database, Transaction } from "./connection.ts";
+import type { Database, Session, Transaction } from "./connection.ts";
+import { lockNotGranted } from "./errors.ts";
 import { indexColumn, quote, type Names } from "./names.ts";
 import { createFeed, createIndex, createTable, supportsLz4, ttlColumns } from "./schema.ts";
 
 /** Readers and writers queue behind a lock that is waited for, so the wait is short, and repeated after a pause. */
 const lockMsMax = 250;
 const attemptsMax = 120;
+/** A transaction that has lasted for so long is no commit of ours. */
+const longMs = 1_000;
 
 export async function defineContainer(
   database: Database,
@@ -24,6 +27,7 @@ export async function defineContainer(
   const known = (await catalog.load(database, name)).get(name);
   if (known !== undefined && merge(known, definition, options) === undefined) return known;
   const work = async (transaction: Transaction): Promise<void> => {
+    if (known !== undefined && altersTable(known, merge(known, definition, options))) await clearTheWay(transaction, names, name);
     await transaction.run(
       `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMsMax}; SELECT pg_advisory_xact_lock(${names.lock("container", name)})`,
     );
@@ -42,6 +46,35 @@ export async function defineContainer(
 function merge({ compiled }: Loaded, next: NormalDefinition, options: OpenContainerOptions): NormalDefinition | undefined {
   const merged = mergeDefinitions(compiled.definition, next, options.dropUndeclaredIndexes ?? false);
   return same(merged, compiled.definition) ? undefined : merged;
+}
+
+function altersTable({ compiled }: Loaded, next: NormalDefinition | undefined): boolean {
+  return next !== undefined && !same(compiled.definition.indexes, next.indexes);
+}
+
+/**
+ * A change of the table waits for everybody who uses it, and all others wait behind it. So it is not begun while somebody is there
+ * who will stay for long: the builder of another index is cancelled, for it goes on by itself where it was; anybody else is waited
+ * for while nothing is held. Commits come and go, and are no obstacle.
+ */
+async function clearTheWay(session: Session, names: Names, container: string): Promise<void> {
+  const inTheWay = await session.query<[pid: number, mode: string, application: string | null, builder: boolean]>(
+    `SELECT l.pid, l.mode, a.application_name, EXISTS (
+       SELECT 1 FROM pg_locks b WHERE b.pid = l.pid AND b.locktype = 'advisory' AND b.objsubid = 1 AND b.granted
+         AND (b.classid::bigint << 32) | b.objid::bigint = ${names.lock("build", container)})
+     FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+     WHERE l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.relation = to_regclass($1)
+       AND l.granted AND l.pid <> pg_backend_pid()
+       AND (l.mode NOT IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock') OR a.xact_start < clock_timestamp() - interval '${longMs} ms')`,
+    [names.table(container)],
+  );
+  const [first] = inTheWay;
+  if (first === undefined) return;
+  const builder = inTheWay.find((other) => other[3]);
+  // Without the right to do so it is waited for like anybody else.
+  if (builder !== undefined) await session.query(`SELECT pg_cancel_backend($1)`, [builder[0]]).catch(() => undefined);
+  const [pid, mode, application] = first;
+  throw lockNotGranted(`process ${pid} (${application ?? "unknown"}) holds ${mode} on ${names.table(container)}`);
 }
 
 async function create(transaction: Transaction, names: Names, definition: NormalDefinition): Promise<void> {

@@ -1,6 +1,7 @@
 /** The item engine on PostgreSQL: one schema for everything, a table per container. Each part of the work has its own file. */
 import { PinakesError } from "../../domain/errors.ts";
 import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { isExpired, type ContainerTtl } from "../../domain/ttl.ts";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import {
   indexBuilding,
@@ -16,6 +17,7 @@ import {
   type StoredRawItem,
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { IndexBuilder } from "./build.ts";
 import { Catalog, progressOf, type Loaded } from "./catalog.ts";
@@ -38,9 +40,11 @@ export class PostgresItemEngine implements ItemEngine {
   /** PostgreSQL would order commits on a partition too, but each would hold a connection while it waits, and use up the pool. */
   readonly #queue = new KeyedQueue();
   readonly #key: Uint8Array;
+  readonly #clock: Clock;
   #closed: Promise<void> | undefined;
 
-  private constructor(database: Database, names: Names, key: Uint8Array) {
+  private constructor(database: Database, names: Names, key: Uint8Array, clock: Clock) {
+    this.#clock = clock;
     this.#database = database;
     this.#names = names;
     this.#key = key;
@@ -48,11 +52,11 @@ export class PostgresItemEngine implements ItemEngine {
     this.#builder = new IndexBuilder(database, names, this.#catalog);
   }
 
-  static async open(url: string, database: string, poolSize: number): Promise<PostgresItemEngine> {
+  static async open(url: string, database: string, poolSize: number, clock: Clock): Promise<PostgresItemEngine> {
     const names = new Names(database);
     const pool = await Database.open(url, poolSize);
     try {
-      return new PostgresItemEngine(pool, names, await prepareSchema(pool, names));
+      return new PostgresItemEngine(pool, names, await prepareSchema(pool, names), clock);
     } catch (error) {
       await pool.close();
       throw error;
@@ -84,15 +88,16 @@ export class PostgresItemEngine implements ItemEngine {
   }
 
   async read(container: CompiledContainer, key: StoredKey): Promise<StoredItem | undefined> {
-    return readItem(this.#database, this.#read(container), key);
+    return this.#visible(container, await readItem(this.#database, await this.#read(container), key));
   }
 
   async readRaw(container: CompiledContainer, key: StoredKey): Promise<StoredRawItem | undefined> {
-    return readRawItem(this.#database, this.#read(container), key);
+    return this.#visible(container, await readRawItem(this.#database, await this.#read(container), key));
   }
 
   async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
-    return readItems(this.#database, this.#read(container), keys);
+    const items = await readItems(this.#database, await this.#read(container), keys);
+    return items.map((item) => this.#visible(container, item));
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
@@ -100,41 +105,58 @@ export class PostgresItemEngine implements ItemEngine {
   }
 
   async scan(container: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
-    const loaded = this.#read(container);
+    const loaded = await this.#read(container);
     await this.#requireReady(loaded, request.range);
-    return this.#current(container, () => scan(this.#database, loaded, request));
+    return this.#current(container, () => scan(this.#database, loaded, this.#ttl(container), request));
   }
 
   async count(container: CompiledContainer, range: ScanRange, now: number): Promise<number> {
-    const loaded = this.#read(container);
+    const loaded = await this.#read(container);
     await this.#requireReady(loaded, range);
-    return this.#current(container, () => count(this.#database, loaded, range, now));
+    return this.#current(container, () => count(this.#database, loaded, this.#ttl(container), range, now));
   }
 
   async changes(container: CompiledContainer, request: FeedRequest): Promise<FeedPage> {
-    return this.#current(container, () => changes(this.#database, this.#names, this.#read(container), request));
+    const loaded = await this.#read(container);
+    return this.#current(container, () => changes(this.#database, this.#names, loaded, request));
   }
 
   async trimFeed(container: CompiledContainer, before: number, limit: number): Promise<number> {
-    return this.#current(container, () => trimFeed(this.#database, this.#names, this.#read(container), before, limit));
+    const loaded = await this.#read(container);
+    return this.#current(container, () => trimFeed(this.#database, this.#names, loaded, before, limit));
   }
 
   async expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
-    return expired(this.#database, this.#read(container), now, limit);
+    return expired(this.#database, await this.#read(container), this.#ttl(container), now, limit);
   }
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
-      await this.#builder.close();
+      // Writes that wait their turn were accepted: they are carried out.
+      await Promise.all([this.#queue.idle(), this.#builder.close()]);
       await this.#catalog.close();
       await this.#database.close();
     })();
     return this.#closed;
   }
 
-  #read(container: CompiledContainer): Loaded {
-    this.#catalog.notice(this.#database);
+  async #read(container: CompiledContainer): Promise<Loaded> {
+    const stale = this.#catalog.notice(this.#database);
+    if (stale !== undefined) await stale;
     return this.#catalog.of(container);
+  }
+
+  /** As it is now, which may be news since the call was planned. */
+  #ttl({ name, ttl }: CompiledContainer): ContainerTtl {
+    const current = this.#catalog.get(name);
+    return current === undefined ? ttl : current.compiled.ttl;
+  }
+
+  /** The caller judges by the ttl that the call was planned with. Where that has changed, it is judged here, and the caller told the result. */
+  #visible<T extends { readonly ttl: number | null; readonly modifiedAt: number }>(container: CompiledContainer, item: T | undefined): T | undefined {
+    const ttl = this.#ttl(container);
+    if (item === undefined || ttl === container.ttl) return item;
+    return isExpired(ttl, item.ttl, item.modifiedAt, this.#clock.now()) ? undefined : { ...item, ttl: -1 };
   }
 
   async #reload(name: string): Promise<Loaded> {

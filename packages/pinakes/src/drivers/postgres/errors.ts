@@ -16,7 +16,8 @@ const socketCodes = new Set([
 /** The server is going away, starting, full, or has become a standby: another connection may fare better. */
 const serverGone = new Set(["57P01", "57P02", "57P03", "57P05", "25P03", "25006", "53300"]);
 const clientGone =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout)/;
+const silence = /^Query read timeout/;
 
 const unsent = /^(Client has encountered a connection error|Client was closed)/;
 
@@ -32,6 +33,16 @@ export function isConnectionLoss(error: unknown): boolean {
   const code = sqlState(error);
   if (code !== undefined && (socketCodes.has(code) || serverGone.has(code) || /^08...$/.test(code))) return true;
   return code === undefined && error instanceof Error && clientGone.test(error.message);
+}
+
+/** No answer came, though the server would have sent one by now, if only to say that the time is over. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && sqlState(error) === undefined && silence.test(error.message);
+}
+
+/** The server that answered is a copy that follows another one: it takes no writes, and what it shows may be old. */
+export function standbyAnswered(): Error {
+  return Object.assign(new Error("the server that answered is a standby"), { code: "25006" });
 }
 
 /** An error that the server sent, as opposed to silence: it knows what it did. */
@@ -54,6 +65,11 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === lockTimeout;
 }
 
+/** As PostgreSQL would say it, for a lock that was not even asked for. */
+export function lockNotGranted(why: string): Error {
+  return Object.assign(new Error(why), { code: lockTimeout });
+}
+
 /** A column or table that this process believes in is gone: another process has changed the container. */
 export function isOutdated(error: unknown): boolean {
   const cause = PinakesError.isInstance(error) ? error.cause : error;
@@ -64,8 +80,8 @@ export function isOutdated(error: unknown): boolean {
 export function outcomeUnknown(cause: unknown): PinakesError {
   return new PinakesError(
     "UNAVAILABLE",
-    "The connection to PostgreSQL broke while a write was being committed: it may have been stored or not. Repeating it with a condition (create, or ifMatch) is safe: the etag tells which one won.",
-    { cause },
+    "The connection to PostgreSQL broke while a write was being committed: it may have been stored or not. Do not repeat it blindly: read the item and decide.",
+    { cause, retryable: false },
   );
 }
 

@@ -5,6 +5,8 @@
  * page therefore ends below the oldest transaction that is still under way (xmin of the snapshot the page is read with): below it
  * all is settled. A long transaction anywhere in the cluster holds the feed up, and loses nothing.
  * Why a partition's order is its commit order: a commit gets its number while it holds the partition (commit.ts).
+ * Why a crash skips nothing: PostgreSQL gives numbers anew that were used by nothing durable. So a position is always that of a row,
+ * of any tenant, which was durable before it could be seen (connection.ts); no later row gets a number as low as that.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
@@ -16,7 +18,6 @@ import type { Names } from "./names.ts";
 
 /** How long a page waits for changes that are committed but held up: most transactions are over by then. */
 const heldPausesMs = [2, 5, 10, 25, 50, 100];
-const nMax = 2_147_483_647;
 
 export async function changes(session: Session, names: Names, loaded: Loaded, request: FeedRequest): Promise<FeedPage> {
   if (request.position === "now") return { changes: [], position: formatPosition(await now(session, names, loaded)), more: false };
@@ -48,31 +49,40 @@ async function readPage(
     from.seen ?? null,
   ]);
   const [first] = rows;
-  if (first === undefined) throw new PinakesError("NOT_FOUND", `Container "${loaded.compiled.name}" has been removed from the database; open it again.`);
-  const [epoch, trimmedEpoch, trimmedXid, trimmedN, xmin, xmax] = first;
+  if (first === undefined) throw removed(loaded.compiled.name);
+  const [epoch, trimmedEpoch, trimmedXid, trimmedN, xmin, xmax, lastEpoch, lastXid, lastN] = first;
   const trimmed: Position = { epoch: trimmedEpoch, xid: BigInt(trimmedXid), n: trimmedN };
+  const lastSettled: Position = lastEpoch === null ? trimmed : { epoch: lastEpoch, xid: BigInt(lastXid), n: lastN };
   const foreign = from.epoch > epoch || (from.epoch === epoch && from.xid >= BigInt(xmax));
   if (position !== undefined && (foreign || comparePositions(from, trimmed) < 0)) throw feedTrimmed(loaded.compiled.name);
 
-  const found = rows.flatMap((row) => (row[6] === null ? [] : [row]));
-  const settled = found.filter((row) => row[6] < epoch || BigInt(row[7]) < BigInt(xmin));
+  const found = rows.flatMap((row) => (row[9] === null ? [] : [row]));
+  const settled = found.filter((row) => row[9] < epoch || BigInt(row[10]) < BigInt(xmin));
   const last = settled[limit - 1];
   const ended = settled.length <= limit;
-  // All below xmin is settled and was given: an idle reader moves on with it, and does not fall behind what is kept.
-  const mark = [from, trimmed, { epoch, xid: BigInt(xmin) - 1n, n: nMax }].toSorted(comparePositions).at(-1) as Position;
-  const next: Position = ended || last === undefined ? mark : { epoch: last[6], xid: BigInt(last[7]), n: last[8] };
+  // All below xmin is settled and was given: an idle reader moves on with the others' rows, and does not fall behind what is kept.
+  const next: Position = ended || last === undefined ? latest(from, trimmed, lastSettled) : { epoch: last[9], xid: BigInt(last[10]), n: last[11] };
   const held = settled.length < limit && settled.length < found.length;
   return {
     page: {
       changes: settled.slice(0, limit).map(toChange),
-      position: formatPosition({ ...next, seen: from.seen }),
+      position: formatPosition({ ...next, seen: next.epoch === from.epoch ? from.seen : undefined }),
       more: !ended || settled.length < found.length,
     },
     held,
   };
 }
 
-type Head = [epoch: number, trimmedEpoch: number, trimmedXid: string, trimmedN: number, xmin: string, xmax: string];
+function removed(name: string): PinakesError {
+  return new PinakesError("NOT_FOUND", `Container "${name}" has been removed from the database; open it again.`);
+}
+
+function latest(...positions: readonly Position[]): Position {
+  return positions.toSorted(comparePositions).at(-1) as Position;
+}
+
+type LastRow = [epoch: number, xid: string, n: number] | [epoch: null, xid: string, n: number];
+type Head = [epoch: number, trimmedEpoch: number, trimmedXid: string, trimmedN: number, xmin: string, xmax: string, ...LastRow];
 type FoundRow = [
   ...Head,
   epoch: number,
@@ -90,29 +100,48 @@ type PageRow = FoundRow | [...Head, epoch: null];
 
 /** One statement, so that what was trimmed, xmin and the rows are of one moment. */
 function pageSql(names: Names, { feed }: Loaded): string {
-  return `SELECT c.feed_epoch, c.trimmed_epoch, c.trimmed_xid, c.trimmed_n, pg_snapshot_xmin(s.s), pg_snapshot_xmax(s.s), f.*
-    FROM ${names.containers} c CROSS JOIN pg_current_snapshot() AS s (s) LEFT JOIN LATERAL (
+  return `SELECT c.feed_epoch, c.trimmed_epoch, c.trimmed_xid, c.trimmed_n, pg_snapshot_xmin(s.s), pg_snapshot_xmax(s.s), l.*, f.*
+    FROM ${names.containers} c CROSS JOIN pg_current_snapshot() AS s (s) LEFT JOIN LATERAL (${lastSql(feed)}) l ON true LEFT JOIN LATERAL (
       SELECT epoch, xid, n, kind, pk, id_key, id, etag, at, expired FROM ${feed}
-      WHERE tenant = $2 AND (epoch, xid, n) > ($3, $4::xid8, $5) AND ($7::pg_snapshot IS NULL OR epoch > $3 OR NOT pg_visible_in_snapshot(xid, $7::pg_snapshot))
+      WHERE tenant = $2 AND (epoch, xid, n) > ($3, $4::xid8, $5) AND ($7::pg_snapshot IS NULL OR epoch > $3 OR xid < pg_snapshot_xmin($7::pg_snapshot) OR NOT pg_visible_in_snapshot(xid, $7::pg_snapshot))
       ORDER BY epoch, xid, n LIMIT $6
     ) f ON true WHERE c.name = $1 ORDER BY f.epoch, f.xid, f.n`;
 }
 
-function toChange([, , , , , , , , , kind, pk, idKey, id, etag, at, expired]: FoundRow): FeedChange {
+/** The last row below all that is under way. */
+function lastSql(feed: string): string {
+  return `SELECT epoch, xid, n FROM ${feed} WHERE (epoch, xid) < (c.feed_epoch, pg_snapshot_xmin(s.s)) ORDER BY epoch DESC, xid DESC, n DESC LIMIT 1`;
+}
+
+function toChange([, , , , , , , , , , , , kind, pk, idKey, id, etag, at, expired]: FoundRow): FeedChange {
   return { kind, pk, idKey, id, etag, at, expired };
 }
 
-/** Below xmin all is past. Above, some is past and some under way: the snapshot goes along, to tell them apart later. */
-async function now(session: Session, names: Names, { compiled: { name } }: Loaded): Promise<Position> {
-  const [row] = await session.query<[number, number, string, number, string]>(
-    `SELECT feed_epoch, trimmed_epoch, trimmed_xid, trimmed_n, pg_current_snapshot()::text FROM ${names.containers} WHERE name = $1`,
+/**
+ * Below xmin all is past. Above, some is past and some under way: the snapshot goes along, to tell them apart later. It is cut off
+ * behind the last row, for numbers beyond may be given anew after a crash.
+ */
+async function now(session: Session, names: Names, { compiled: { name }, feed }: Loaded): Promise<Position> {
+  const [row] = await session.query<[number, number, string, number, string, string | null, ...LastRow]>(
+    `SELECT c.feed_epoch, c.trimmed_epoch, c.trimmed_xid, c.trimmed_n, s.s::text,
+       (SELECT xid FROM ${feed} WHERE epoch = c.feed_epoch ORDER BY epoch DESC, xid DESC, n DESC LIMIT 1), l.*
+     FROM ${names.containers} c CROSS JOIN pg_current_snapshot() AS s (s) LEFT JOIN LATERAL (${lastSql(feed)}) l ON true WHERE c.name = $1`,
     [name],
   );
-  const [epoch, trimmedEpoch, trimmedXid, trimmedN, seen] = row as [number, number, string, number, string];
-  const [xmin] = seen.split(":") as [string];
-  const safe: Position = { epoch, xid: BigInt(xmin) - 1n, n: nMax, seen };
-  const trimmed: Position = { epoch: trimmedEpoch, xid: BigInt(trimmedXid), n: trimmedN, seen };
-  return comparePositions(safe, trimmed) < 0 ? trimmed : safe;
+  if (row === undefined) throw removed(name);
+  const [epoch, trimmedEpoch, trimmedXid, trimmedN, snapshot, seenXid, lastEpoch, lastXid, lastN] = row;
+  const trimmed: Position = { epoch: trimmedEpoch, xid: BigInt(trimmedXid), n: trimmedN };
+  const lastSettled: Position = lastEpoch === null ? trimmed : { epoch: lastEpoch, xid: BigInt(lastXid), n: lastN };
+  // The beginning of the epoch at least: the snapshot is of this epoch.
+  return { ...latest({ epoch, xid: 0n, n: 0 }, trimmed, lastSettled), seen: seenXid === null ? undefined : cutOff(snapshot, BigInt(seenXid)) };
+}
+
+/** The snapshot without what lies beyond `last`; undefined when then nothing is left to tell apart. */
+function cutOff(snapshot: string, last: bigint): string | undefined {
+  const [xmin, , underWay] = snapshot.split(":") as [string, string, string];
+  if (last < BigInt(xmin)) return undefined;
+  const kept = underWay.split(",").filter((xid) => xid !== "" && BigInt(xid) <= last);
+  return `${xmin}:${last + 1n}:${kept.join(",")}`;
 }
 
 /** From the front only, and only what is settled: what is forgotten is all that lies before one position, which is kept. */

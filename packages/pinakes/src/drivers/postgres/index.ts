@@ -1,6 +1,6 @@
 import { invalid } from "../../domain/errors.ts";
 import { createItemStore } from "../../items/create-item-store.ts";
-import type { Clock } from "../../ports/clock.ts";
+import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { PostgresItemEngine } from "./engine.ts";
 
@@ -21,11 +21,16 @@ export interface PostgresItemsOptions {
  * await using items = await openPostgresItems({ url: "postgres://localhost/app" });
  * await items.openContainer({ name: "notes", partitionKey: ["notebook"] });
  */
-export async function openPostgresItems({ url, database = "project-ascension-db", poolSize = 10, clock }: PostgresItemsOptions): Promise<ItemStore> {
+export async function openPostgresItems({
+  url,
+  database = "project-ascension-db",
+  poolSize = 10,
+  clock = systemClock,
+}: PostgresItemsOptions): Promise<ItemStore> {
   if (typeof url !== "string" || !/^postgres(ql)?:\/\//.test(url))
     throw invalid("url: give the address of the server as postgres://user:password@host:port/database.");
   if (!Number.isInteger(poolSize) || poolSize < 1 || poolSize > 1_000)
     throw invalid(`poolSize: must be a whole number from 1 to 1000, got ${JSON.stringify(poolSize)}.`);
-  const engine = await PostgresItemEngine.open(url, database, poolSize);
-  return createItemStore(engine, clock === undefined ? {} : { clock });
+  const engine = await PostgresItemEngine.open(url, database, poolSize, clock);
+  return createItemStore(engine, { clock });
 }

@@ -1,5 +1,5 @@
 /** Indexes that change while several processes use the container. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { systemScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
 import { Names } from "./names.ts";
@@ -256,3 +256,80 @@ async function planned(raw: Awaited<ReturnType<TestDatabases["raw"]>>, call: () 
   }
   return { plans };
 }
+
+it("an index can be added while another is being built and waits for an old transaction", async () => {
+  const database = databases.fresh();
+  const [a, b] = [await databases.store(database), await databases.store(database)];
+  await a.openContainer(plain);
+  await b.openContainer(plain);
+  await fill(a, 10);
+  const report = await databases.raw();
+  await report.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+  await report.query("SELECT 1");
+  await a.openContainer(indexed);
+  const watch = await databases.raw();
+  const building = `SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%"${database}"%' AND state = 'active' AND wait_event_type = 'Lock'`;
+  await until(async () => (await watch.query(building)).rowCount === 1);
+  await b.openContainer({ ...plain, indexes: { ...indexed.indexes, byN: { partition: ["p"], sort: ["n"] } } });
+  await fillOne(b, "late");
+  await report.query("COMMIT");
+  await untilReady(b, "tasks");
+  expect(await numbers(b, "open")).toEqual([-1, 0, 2, 4, 6, 8]);
+  expect((await b.query(scope, "tasks", { index: "byN", equals: { p: "p000" } })).items).toHaveLength(10);
+});
+
+const fillOne = (store: ItemStore, id: string) => store.write(scope, "tasks", ["q"], { op: "create", document: { id, p: "q", status: "open", n: -1 } });
+
+it("a change of the indexes waits for somebody who reads the table for long without making others wait behind it", async () => {
+  const database = databases.fresh();
+  const store = await databases.store(database);
+  await store.openContainer(plain);
+  await fill(store, 10);
+  const dump = await databases.raw();
+  await dump.query("BEGIN");
+  await dump.query(`SELECT count(*) FROM "${database}"."c_tasks"`);
+  const watch = await databases.raw();
+  await watch.query("SELECT pg_sleep(1.1)");
+  let opened = false;
+  const opening = store.openContainer(indexed).then(() => (opened = true));
+  for (let i = 0; i < 40; i += 1) {
+    const { rowCount } = await watch.query(`SELECT pg_sleep(0.01), 1 FROM pg_locks WHERE relation = '"${database}"."c_tasks"'::regclass AND NOT granted`);
+    expect(rowCount).toBe(0);
+    await watch.query("SELECT pg_sleep(0.01)");
+  }
+  expect(opened).toBe(false);
+  await dump.query("COMMIT");
+  await opening;
+  await untilReady(store, "tasks");
+});
+
+it("a process that was idle learns of a changed time to live before it answers", async () => {
+  let now = Date.UTC(2030, 0, 1);
+  const database = databases.fresh();
+  const clock = { now: () => now };
+  const [a, b] = [await databases.store(database, { clock }), await databases.store(database, { clock })];
+  for (const store of [a, b]) await store.openContainer(plain);
+  await fillOne(a, "x");
+  const key = { partition: ["q"], id: "x" };
+  const real = performance.now.bind(performance);
+  let idleMs = 0;
+  const ticking = vi.spyOn(performance, "now").mockImplementation(() => real() + idleMs);
+  try {
+    // Each answer is the first one after a while: none may rest on what an earlier one has learnt.
+    const first = async (ttl: number, call: () => Promise<unknown>): Promise<unknown> => {
+      await a.openContainer({ ...plain, ttl });
+      idleMs += 10_000;
+      return call();
+    };
+    expect(await b.read(scope, "tasks", key)).toBeDefined();
+    now += 5_000;
+    expect(await first(1, () => b.read(scope, "tasks", key))).toBeUndefined();
+    expect(await first(60, () => b.read(scope, "tasks", key))).toMatchObject({ id: "x" });
+    expect(await first(1, () => b.count(scope, "tasks", { equals: { p: "q" } }))).toBe(0);
+    expect(await first(60, () => b.readRaw(scope, "tasks", key))).toMatchObject({ id: "x" });
+    expect(await first(1, () => b.readMany(scope, "tasks", [key]))).toEqual([undefined]);
+    expect(await first(60, async () => (await b.query(scope, "tasks", { equals: { p: "q" } })).items.length)).toBe(1);
+  } finally {
+    ticking.mockRestore();
+  }
+});

@@ -19,7 +19,7 @@ class Values {
  * Asks for one row more than wanted, to know whether the range goes on. A row past `limit`, or past the bytes of those before it,
  * comes without its document, and only the first such row comes at all: nothing unbounded is read or sent.
  */
-export async function scan(session: Session, loaded: Loaded, { range, reverse, limit, bytesMax, now }: ScanRequest): Promise<ScanResult> {
+export async function scan(session: Session, loaded: Loaded, ttl: ContainerTtl, { range, reverse, limit, bytesMax, now }: ScanRequest): Promise<ScanResult> {
   const values = new Values();
   const key = keyOf(loaded, range);
   const direction = reverse ? " DESC" : "";
@@ -32,7 +32,7 @@ export async function scan(session: Session, loaded: Loaded, { range, reverse, l
        SELECT r.*, row_number() OVER w AS place, sum(bytes) OVER w AS through, lag(bytes, 1, 0) OVER w AS last_bytes
        FROM (
          SELECT ${range.kind === "partition" ? "NULL" : "coalesce(pk_full, pk)"} AS pk, id, etag, modified_at, ttl, ${sortKey} AS sort_key, ${key} AS key, doc, octet_length(doc) AS bytes
-         FROM ${loaded.table} WHERE ${condition(loaded, range, now, values)} ORDER BY ${key}${direction} LIMIT ${wanted}::bigint + 1
+         FROM ${loaded.table} WHERE ${condition(loaded, ttl, range, now, values)} ORDER BY ${key}${direction} LIMIT ${wanted}::bigint + 1
        ) r WINDOW w AS (ORDER BY key${direction} ROWS UNBOUNDED PRECEDING)
      ) n WHERE through - bytes - last_bytes < ${bytes}::bigint ORDER BY key${direction}`,
     values.list,
@@ -49,9 +49,9 @@ function toRow(range: ScanRange, [pk, idKey, etag, modifiedAt, ttl, sortKey, jso
   return [sortKey === null ? row : { ...row, sortKey }];
 }
 
-export async function count(session: Session, loaded: Loaded, range: ScanRange, now: number): Promise<number> {
+export async function count(session: Session, loaded: Loaded, ttl: ContainerTtl, range: ScanRange, now: number): Promise<number> {
   const values = new Values();
-  const [row] = await session.query<[number]>(`SELECT count(*) FROM ${loaded.table} WHERE ${condition(loaded, range, now, values)}`, values.list);
+  const [row] = await session.query<[number]>(`SELECT count(*) FROM ${loaded.table} WHERE ${condition(loaded, ttl, range, now, values)}`, values.list);
   return row?.[0] ?? 0;
 }
 
@@ -63,8 +63,8 @@ function keyOf({ compiled, columns }: Loaded, range: ScanRange): string {
   return quote(column);
 }
 
-function condition(loaded: Loaded, range: ScanRange, now: number, values: Values): string {
-  return [...bounds(loaded, range, values), ...visible(loaded.compiled.ttl, now, values)].join(" AND ");
+function condition(loaded: Loaded, ttl: ContainerTtl, range: ScanRange, now: number, values: Values): string {
+  return [...bounds(loaded, range, values), ...visible(ttl, now, values)].join(" AND ");
 }
 
 function bounds(loaded: Loaded, range: ScanRange, values: Values): string[] {
@@ -86,7 +86,7 @@ function visible(ttl: ContainerTtl, now: number, values: Values): string[] {
 }
 
 /** Each half runs over its own partial index, oldest first. */
-export async function expired(session: Session, { compiled: { ttl }, table }: Loaded, now: number, limit: number): Promise<StoredKey[]> {
+export async function expired(session: Session, { table }: Loaded, ttl: ContainerTtl, now: number, limit: number): Promise<StoredKey[]> {
   if (ttl === null) return [];
   const own = `(SELECT coalesce(pk_full, pk) AS pk, id, own_expiry AS due FROM ${table} WHERE own_expiry <= $1::bigint ORDER BY own_expiry LIMIT $2)`;
   const byDefault = `(SELECT coalesce(pk_full, pk), id, modified_at + $3::bigint FROM ${table} WHERE ttl IS NULL AND modified_at <= $1::bigint - $3::bigint ORDER BY modified_at LIMIT $2)`;

