@@ -69,7 +69,10 @@ export interface ItemStoreCapabilities {
   readonly engine: string;
   /** "eventual": an index may show a write late (DynamoDB's global secondary indexes). */
   readonly indexReads: "strong" | "eventual";
-  /** Operations one batch may hold; ≥ 25 on every engine. Features stay within 25. */
+  /**
+   * Operations one batch may hold; ≥ 25 on every engine. Features stay within 25. On DynamoDB every unique value that a batch claims
+   * or frees takes a place of its own among its 100 actions, so many of them make less room: LIMIT_EXCEEDED names the count.
+   */
   readonly batchOperationsMax: number;
   /** Whether data outlives the process. */
   readonly durable: boolean;

@@ -57,10 +57,7 @@ export class IndexBuilder {
     // Asked for again while the work ends: it looks once more.
     this.#wanted.add(name);
     if (this.#running.has(name)) return;
-    this.#running.set(
-      name,
-      this.#run(name).finally(() => this.#running.delete(name)),
-    );
+    this.#running.set(name, this.#run(name));
   }
 
   state({ compiled, stored }: Definition): Promise<BuildState> {
@@ -73,19 +70,26 @@ export class IndexBuilder {
   }
 
   async #run(name: string): Promise<void> {
+    do {
+      await this.#untilDone(name);
+      // If this fails, the lease runs out by itself.
+      await this.#jobs.release(name).catch(() => undefined);
+      // Asked for again meanwhile: nobody else would do it. Looking and leaving are one step, or the next to ask would be missed.
+    } while (this.#wanted.has(name) && !this.#stop.signal.aborted);
+    this.#running.delete(name);
+  }
+
+  async #untilDone(name: string): Promise<void> {
     for (let attempt = 0; this.#wanted.has(name) && !this.#stop.signal.aborted; attempt += 1) {
+      this.#wanted.delete(name);
       try {
-        this.#wanted.delete(name);
         if (!(await this.#step(name))) this.#wanted.add(name);
       } catch (error) {
+        if (this.#stop.signal.aborted || (await this.#onRecord(name, error))) continue;
         this.#wanted.add(name);
-        if (this.#stop.signal.aborted || (await this.#onRecord(name, error))) break;
         await idle(100 + 10 * backoffMs(attempt), this.#stop.signal);
       }
     }
-    this.#wanted.delete(name);
-    // If this fails, the lease runs out by itself.
-    await this.#jobs.release(name).catch(() => undefined);
   }
 
   /** True when nothing is left to do. */
@@ -112,12 +116,12 @@ export class IndexBuilder {
 
   async #settle(seen: Definition, taken: BuildJob): Promise<void> {
     const { name } = seen.compiled;
-    const { version, maxAgeMs } = seen.stored;
+    const { version } = seen.stored;
     let job = taken;
     if (job.phase === "prepare") {
       const since = monotonicMs();
       await this.#alignIndexes(seen);
-      const wait = since + 2 * maxAgeMs - monotonicMs();
+      const wait = since + this.#definitions.oldWritersMs(seen.stored) - monotonicMs();
       if (building(seen).length > 0 && wait > 0 && !(await idle(wait, this.#stop.signal))) return;
       const total = (await describeTable(this.#dynamo, seen.table))?.ItemCount ?? 0;
       job = { ...job, phase: "fill", total };
@@ -193,7 +197,7 @@ export class IndexBuilder {
     if (places === undefined || places.every(([id, key]) => inPlace(item, id, key))) return undefined;
     try {
       await this.#dynamo.repeat("fill an index", (api) =>
-        api.updateItem({ TableName: definition.table, Key: toKey(keyOf(item)), ...placeUpdate(item, places) }),
+        api.updateItem({ TableName: definition.table, Key: toKey(keyOf(item)), ...placeUpdate(item, places, outdated(definition, item)) }),
       );
       return item;
     } catch (error) {
@@ -241,9 +245,17 @@ function inPlace(item: Attributes, id: number, key: IndexKey | null): boolean {
 
 type Update = Omit<Parameters<Dynamo["api"]["updateItem"]>[0], "TableName" | "Key">;
 
-function placeUpdate(item: Attributes, places: readonly (readonly [number, IndexKey | null])[]): Update {
+/** What an item still has of indexes that are gone: numbers are given once, so those below the next that are not in use never come back. */
+function outdated({ indexIds, stored }: Definition, item: Attributes): string[] {
+  return Object.keys(item).filter((name) => {
+    const id = /^[ps](\d+)$/.exec(name)?.[1];
+    return id !== undefined && Number(id) < stored.nextId && !indexIds.includes(Number(id));
+  });
+}
+
+function placeUpdate(item: Attributes, places: readonly (readonly [number, IndexKey | null])[], gone: readonly string[]): Update {
   const set: Attributes = Object.assign({}, ...places.map(([id, key]) => (key === null ? {} : indexPlace(id, key.partition, key.sort))));
-  const remove = places.flatMap(([id, key]) => (key === null ? [`p${id}`, `s${id}`] : []));
+  const remove = [...places.flatMap(([id, key]) => (key === null ? [`p${id}`, `s${id}`] : [])), ...gone];
   const names = [...Object.keys(set), ...remove];
   const clauses = [
     names.length > remove.length

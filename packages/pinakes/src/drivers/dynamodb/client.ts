@@ -19,7 +19,8 @@ export interface ConnectionOptions {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 }
 
-const requestMsMax = 5_000;
+/** Then the client gives a request up; it may still be carried out for a while. */
+export const requestMsMax = 5_000;
 const connectMsMax = 2_000;
 const socketsMax = 200;
 const readAttemptsMax = 8;

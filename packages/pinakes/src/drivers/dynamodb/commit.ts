@@ -4,9 +4,13 @@
  * What makes them serialisable: every row that the plan looked at is written under a condition on its etag or checked in the same
  * transaction, and so are unique values and the feed's counter. Etags never repeat, so an equal etag is the same state.
  *
- * When an answer is lost, the next attempt finds out what happened: our own etag on any row means that the commit took effect, all
- * rows as they were before means that it did not (and should it still arrive, the conditions let only one of the two through).
- * Rows that somebody else has changed since leave it open, and the caller is told so.
+ * When an answer is lost, the next attempt finds out what happened: our own etag on any row means that the commit took effect; a row
+ * that it would have replaced and that is as before, or a feed counter that is, means that it did not (and should it still arrive,
+ * the conditions let only one of the two through). That a row is absent, as it was before, says nothing: it may have been created by
+ * us and deleted by somebody else since. Whatever leaves it open is told to the caller, who must not just try again.
+ *
+ * A lone create is a plain conditional write all the same. As a transaction, whose token makes it safe to send again, every create
+ * would cost twice the write units, for the sake of answers that are hardly ever lost.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { CommitOutcome, CommittedOperation } from "../../items/item-engine.ts";
@@ -16,7 +20,7 @@ import type { Dynamo } from "./client.ts";
 import { CommitPlanner, type Current, type PlannedCommit } from "./commit-plan.ts";
 import type { Definition, Definitions } from "./definitions.ts";
 import { unknownOutcome } from "./errors.ts";
-import { shardOf } from "./feed.ts";
+import { headOf, shardOf } from "./feed.ts";
 import { KeyedQueue } from "../../domain/keyed-queue.ts";
 import { serviceLimits } from "./service-limits.ts";
 import type { Documents } from "./spill.ts";
@@ -32,12 +36,17 @@ interface Pending {
   readonly cause: unknown;
 }
 
+/** What one attempt came to: an outcome, or why there has to be another attempt. */
+type Step = { readonly outcome: CommitOutcome } | { readonly cause: unknown; readonly pending?: Pending };
+
 export class Committer {
   readonly #dynamo: Dynamo;
   readonly #definitions: Definitions;
   readonly #documents: Documents;
   readonly #planner: CommitPlanner;
   readonly #queue = new KeyedQueue();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed = false;
 
   constructor(dynamo: Dynamo, definitions: Definitions, documents: Documents) {
     this.#dynamo = dynamo;
@@ -47,6 +56,17 @@ export class Committer {
   }
 
   async commit(name: string, request: CommitRequest): Promise<CommitOutcome> {
+    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+    const committing = this.#commit(name, request);
+    this.#underWay.add(committing);
+    try {
+      return await committing;
+    } finally {
+      this.#underWay.delete(committing);
+    }
+  }
+
+  async #commit(name: string, request: CommitRequest): Promise<CommitOutcome> {
     const { compiled } = await this.#definitions.current(name);
     if (!isSystemWork(request)) return this.#inTurn(name, compiled.feed, request);
     // Removing and purging need not be atomic, and must not fail because of how many unique values the rows hold.
@@ -74,9 +94,12 @@ export class Committer {
     return second.ok ? { ok: true, results: [...first.results, ...second.results] } : second;
   }
 
-  /** Waits for the commits under way. */
+  /** Takes no more commits, and waits for those under way, also for what they still do after their turn in the queue. */
   async close(): Promise<void> {
-    await this.#queue.idle();
+    this.#closed = true;
+    await Promise.allSettled(this.#underWay);
+    // Their callers hear of it first.
+    await sleep(0);
   }
 
   #inTurn(name: string, feed: boolean, request: CommitRequest): Promise<CommitOutcome> {
@@ -88,23 +111,35 @@ export class Committer {
   async #untilSettled(name: string, request: CommitRequest): Promise<CommitOutcome> {
     const deadline = monotonicMs() + commitMsMax;
     let pending: Pending | undefined;
-    let cause: unknown;
     for (let attempt = 0; ; attempt += 1) {
-      const definition = await this.#definitions.current(name);
-      const current = await this.#current(definition, request, attempt === 0);
-      if (pending !== undefined && tookEffect(pending, request, current)) return this.#done(pending.commit);
-      const planned = await this.#planner.plan(definition, request, current);
-      if (planned !== "again") {
-        if ("outcome" in planned) return planned.outcome;
-        const sent = await this.#send(definition, planned.commit);
-        if (sent.outcome === "done") return this.#done(planned.commit);
-        if (sent.outcome === "unknown") pending = { commit: planned.commit, cause: sent.cause };
-        else await this.#documents.discard(planned.commit.written);
-        cause = sent.cause;
+      try {
+        const step = await this.#attempt(name, request, attempt === 0, pending);
+        if ("outcome" in step) {
+          if (!step.outcome.ok && pending !== undefined) throw unknownOutcome(pending.cause);
+          return step.outcome;
+        }
+        pending = step.pending ?? pending;
+        if (monotonicMs() >= deadline) throw contended(step.cause);
+      } catch (error) {
+        // Whatever went wrong afterwards, the write before it may have taken effect. Removing what is left is right in any case.
+        throw pending === undefined || isSystemWork(request) ? error : unknownOutcome(pending.cause);
       }
-      if (monotonicMs() >= deadline) throw contended(pending, cause);
       await sleep(backoffMs(attempt));
     }
+  }
+
+  async #attempt(name: string, request: CommitRequest, first: boolean, pending: Pending | undefined): Promise<Step> {
+    const definition = await this.#definitions.current(name);
+    const current = await this.#current(definition, request, first);
+    if (pending !== undefined && tookEffect(pending, request, definition, current)) return { outcome: await this.#done(pending.commit) };
+    const planned = await this.#planner.plan(definition, request, current);
+    if (planned === "again") return { cause: undefined };
+    if ("outcome" in planned) return planned;
+    const sent = await this.#send(definition, planned.commit);
+    if (sent.outcome === "done") return { outcome: await this.#done(planned.commit) };
+    if (sent.outcome === "unknown") return { cause: sent.cause, pending: { commit: planned.commit, cause: sent.cause } };
+    await this.#documents.discard(planned.commit.written);
+    return { cause: sent.cause };
   }
 
   /** Creating in a plain container first tries without reading: mostly the id is new, and the condition tells if it is not. */
@@ -131,17 +166,20 @@ function isSystemWork({ operations }: CommitRequest): boolean {
   return operations.every(({ op }) => op === "remove" || op === "purge");
 }
 
-function tookEffect({ commit, cause }: Pending, request: CommitRequest, { rows }: Current): boolean {
+function tookEffect({ commit, cause }: Pending, request: CommitRequest, { compiled }: Definition, { rows, counter }: Current): boolean {
   const touched = new Set(touchedIds(request));
   const writes = commit.plan.writes.filter(({ idKey }) => touched.has(idKey));
   if (writes.some(({ idKey, put }) => put !== undefined && rows.get(idKey)?.etag === put.etag)) return true;
-  // Removing what is left is right whatever happened.
-  if (isSystemWork(request) || writes.every(({ idKey, before }) => rows.get(idKey)?.etag === before?.etag)) return false;
+  // Removing what is left is right whatever happened, and checks alone change nothing.
+  if (isSystemWork(request) || commit.plan.writes.length === 0) return false;
+  if (writes.some(({ idKey, before }) => before !== undefined && rows.get(idKey)?.etag === before.etag)) return false;
+  // Counters only grow and never go away, so that even one that is not there yet tells.
+  const counted = compiled.feed ? commit.actions.find((action) => action.do === "set") : undefined;
+  if (counted !== undefined && headOf(request.tenant, request.pk, counter).last === counted.if?.value) return false;
   throw unknownOutcome(cause);
 }
 
-function contended(pending: Pending | undefined, cause: unknown): PinakesError {
-  if (pending !== undefined) return unknownOutcome(pending.cause);
+function contended(cause: unknown): PinakesError {
   return new PinakesError(
     "UNAVAILABLE",
     `The write did not get through within ${commitMsMax} ms: others write the same items, or DynamoDB is throttling. Try again.`,

@@ -4,10 +4,12 @@
  * Why a cached definition may be written by. A new index must hold every item, also those that processes write which have not heard
  * of it. So a definition is a lease: a process writes by it for at most `maxAgeMs` after it asked for it (measured on its own
  * monotonic clock, from before the question was sent), and then asks again. Whoever adds an index fills it from the existing items
- * only 2 × `maxAgeMs` after the new version was stored (build.ts): by then no process can begin a write by an older version, and the
- * second half is the time a request may be on its way. From then on every write maintains the new index, so items that the filling
+ * only `oldWritersMs` after the new version was stored (build.ts): after `maxAgeMs` no process can begin a write by an older version,
+ * and the rest is the time a request may be on its way. From then on every write maintains the new index, so items that the filling
  * has not reached yet, or has passed, are complete either way. Processes may be configured with different ages: the largest that
  * ever opened the container is stored with it, and that is the one that is waited for.
+ *
+ * A feed that is switched on waits in the same way, and so does everybody who opens the container meanwhile: `feedSettled`.
  */
 import { invariant } from "../../domain/invariant.ts";
 import { compileContainer, mergeDefinitions, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
@@ -26,6 +28,8 @@ export interface StoredDefinition {
   readonly expiryReady: boolean;
   /** False while the table's indexes still have to be brought in line with this. */
   readonly settled: boolean;
+  /** False while there may be writers that do not know of the feed. */
+  readonly feedSettled: boolean;
   readonly maxAgeMs: number;
 }
 
@@ -45,14 +49,21 @@ export class Definitions {
   readonly #prefix: string;
   readonly #meta: string;
   readonly #maxAgeMs: number;
+  readonly #inFlightMsMax: number;
   readonly #known = new Map<string, Definition>();
   readonly #refreshing = new Map<string, Promise<Definition>>();
 
-  constructor(dynamo: Dynamo, prefix: string, meta: string, maxAgeMs: number) {
+  constructor(dynamo: Dynamo, prefix: string, meta: string, maxAgeMs: number, inFlightMsMax: number) {
     this.#dynamo = dynamo;
     this.#prefix = prefix;
     this.#meta = meta;
     this.#maxAgeMs = maxAgeMs;
+    this.#inFlightMsMax = inFlightMsMax;
+  }
+
+  /** How long after a version was stored a write by an older one may still take effect. */
+  oldWritersMs({ maxAgeMs }: StoredDefinition): number {
+    return maxAgeMs + Math.max(maxAgeMs, this.#inFlightMsMax);
   }
 
   known(name: string): Definition | undefined {
@@ -83,18 +94,18 @@ export class Definitions {
     return refreshing;
   }
 
-  /** Stores what opening `next` makes of the container. `before` is what this process found. */
-  async open(next: NormalDefinition, dropUndeclaredIndexes: boolean, signal: AbortSignal): Promise<{ before: Definition | undefined; now: Definition }> {
-    const first = await this.#read(next.name);
-    for (let before = first; ; before = await this.#read(next.name)) {
+  /** Stores what opening `next` makes of the container. */
+  async open(next: NormalDefinition, dropUndeclaredIndexes: boolean, signal: AbortSignal): Promise<Definition> {
+    for (;;) {
+      const before = await this.#read(next.name);
       if (before === undefined) {
-        if (await this.#create(next, signal)) return { before: first, now: await this.#require(next.name) };
+        if (await this.#create(next, signal)) return this.#require(next.name);
         continue;
       }
       const merged = mergeDefinitions(before.stored.definition, next, dropUndeclaredIndexes);
       const wanted = evolve(before.stored, merged, this.#maxAgeMs);
-      if (wanted === before.stored) return { before: first, now: before };
-      if (await this.#replace(before, wanted)) return { before: first, now: await this.#require(next.name) };
+      if (wanted === before.stored) return before;
+      if (await this.#replace(before, wanted)) return this.#require(next.name);
     }
   }
 
@@ -169,6 +180,7 @@ export class Definitions {
       nextId: names.length + 1,
       expiryReady: definition.ttl !== null && expiryReady,
       settled: expiryReady && wanted.every(has) && present.size === wanted.length + (definition.ttl === null ? 0 : 1),
+      feedSettled: true,
       maxAgeMs: this.#maxAgeMs,
     });
   }
@@ -221,6 +233,7 @@ function evolve(stored: StoredDefinition, merged: NormalDefinition, maxAgeMs: nu
       indexes.every(([, { ready }]) => ready) &&
       indexes.length === Object.keys(stored.indexes).length &&
       (merged.ttl === null || stored.expiryReady),
+    feedSettled: stored.feedSettled && merged.feed === stored.definition.feed,
     maxAgeMs: age,
   };
 }

@@ -1,4 +1,4 @@
-/** Commits on DynamoDB: several processes, lost answers, the and the limits of the service. */
+/** Commits on DynamoDB: several processes, lost answers, and the limits of the service. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../domain/json.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
@@ -91,13 +91,60 @@ describe("lost answers", () => {
     if ("feed" in more) expect(await wholeFeed(store, scope, 100)).toHaveLength(6);
   });
 
+  it.each([false, true])("a create whose answer is lost does not bring back what somebody has deleted since (feed: %s)", async (feed) => {
+    const options = stores.options();
+    await using ours = await openDynamoItems(options);
+    await using theirs = await openDynamoItems(options);
+    for (const store of [ours, theirs]) await store.openContainer({ name: "notes", partitionKey: ["p"], feed });
+    // A transaction is sent again with its token, and that answer has to get lost too.
+    proxy.loseAnswers(1, async () => {
+      await theirs.write(scope, "notes", ["a"], { op: "delete", id: "x" });
+      if (feed) proxy.loseWrites(2);
+    });
+    const error = await failure(ours.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a" } }));
+    expect([error.code, error.retryable, error.message]).toEqual(["UNAVAILABLE", false, expect.stringMatching(/cannot be told/)]);
+    expect(await theirs.read(scope, "notes", { partition: ["a"], id: "x" })).toBeUndefined();
+    expect(await theirs.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
+  });
+
+  it("a write that never arrived is done again where something tells that it was not carried out", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
+    for (const id of ["x", "y"]) {
+      proxy.loseWrites(3);
+      await store.write(scope, "notes", ["a"], { op: "create", document: { id, p: "a", n: 0 } });
+    }
+    expect((await wholeFeed(store, scope, 100)).map(({ id }) => id)).toEqual(["x", "y"]);
+    await store.openContainer({ name: "plain", partitionKey: ["p"] });
+    await store.write(scope, "plain", ["a"], upsert("x", { n: 0 }));
+    proxy.loseWrites(1);
+    await store.write(scope, "plain", ["a"], increment);
+    expect((await store.read(scope, "plain", { partition: ["a"], id: "x" }))?.document["n"]).toBe(1);
+    // Nothing tells: the item is as absent as it would be if it had been created and deleted.
+    proxy.loseWrites(1);
+    const create: Operation = { op: "create", document: { id: "y", p: "a" } };
+    expect(await failure(store.write(scope, "plain", ["a"], create))).toMatchObject({ code: "UNAVAILABLE", retryable: false });
+    await store.write(scope, "plain", ["a"], create);
+  });
+
+  it("an error after a lost answer does not hide that the write may have taken effect", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    await store.write(scope, "notes", ["a"], upsert("x", { n: 0 }));
+    proxy.loseAnswers(1, () => proxy.throttle(1_000));
+    const error = await failure(store.write(scope, "notes", ["a"], increment));
+    proxy.throttle(0);
+    expect([error.code, error.retryable, error.message]).toEqual(["UNAVAILABLE", false, expect.stringMatching(/cannot be told/)]);
+    expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(1);
+  });
+
   it("a single delete whose answer is lost says that its outcome is unknown, and is not repeated on what came after", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     await store.write(scope, "notes", ["a"], upsert("x"));
     proxy.loseAnswers(1);
     const error = await failure(store.write(scope, "notes", ["a"], { op: "delete", id: "x" }));
-    expect([error.code, error.message]).toEqual(["UNAVAILABLE", expect.stringMatching(/cannot be told/)]);
+    expect([error.code, error.retryable, error.message]).toEqual(["UNAVAILABLE", false, expect.stringMatching(/cannot be told/)]);
     expect((await failure(store.write(scope, "notes", ["a"], { op: "delete", id: "x" }))).code).toBe("NOT_FOUND");
   });
 
@@ -123,7 +170,29 @@ describe("lost answers", () => {
   });
 });
 
+it("closing waits for the writes under way", async () => {
+  const store = await stores.open();
+  await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
+  let underWay = 20;
+  const writes = Array.from({ length: underWay }, (_, i) => store.write(scope, "notes", ["a"], upsert(`x${i}`)).finally(() => (underWay -= 1)));
+  await store.close();
+  expect(underWay).toBe(0);
+  await Promise.all(writes);
+});
+
 describe("limits of the service", () => {
+  it("with five unique keys and a feed a batch holds 16 creates, and one more is refused by us, naming the count", async () => {
+    await using store = await stores.open();
+    const uniqueKeys = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, [key]]));
+    await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true, uniqueKeys });
+    const batch = (count: number) => Array.from({ length: count }, (_, i) => upsert(`i${i}`, { a: i, b: i, c: i, d: i, e: i }));
+    const error = await failure(store.batch(scope, "notes", ["a"], batch(17)));
+    expect([error.code, error.message]).toEqual(["LIMIT_EXCEEDED", expect.stringMatching(/105 actions.*100/)]);
+    expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
+    await store.batch(scope, "notes", ["a"], batch(16));
+    expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(16);
+  });
+
   it("a transaction of 100 actions works and one more is refused by us, naming the limit", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"], uniqueKeys: { u: ["u"], v: ["v"] } });
@@ -214,7 +283,7 @@ describe("limits of the service", () => {
     expect((await wholeFeed(store, scope, 100)).filter(({ expired }) => expired)).toHaveLength(3);
   });
 
-  it("bounds of a query may be longer than any key", async () => {
+  it("bounds of a query of an index may be longer than any key; those on ids are refused beyond what ids are ordered by", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"], indexes: { byName: { partition: ["p"], sort: ["name"] } } });
     const [longest, session] = ["x".repeat(255), [] as string[]];
@@ -224,6 +293,10 @@ describe("limits of the service", () => {
     for (const index of [undefined, "byName"]) {
       for (const filler of ["x", "é", "\u{1f600}"]) {
         const bound = `${longest}${filler.repeat(3_000)}`;
+        if (index === undefined) {
+          expect((await failure(ids({ lt: bound }))).code).toBe("INVALID");
+          continue;
+        }
         expect(await ids({ lt: bound }, index)).toEqual(["a", longest]);
         expect(await ids({ gt: bound }, index)).toEqual(["y", "é"]);
         expect(await ids({ prefix: bound }, index)).toEqual([]);

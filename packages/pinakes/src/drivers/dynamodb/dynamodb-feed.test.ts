@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { limits } from "../../domain/limits.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
+import type { CompiledContainer } from "../../items/compiled-container.ts";
+import { createItemStore } from "../../items/create-item-store.ts";
 import { connect } from "./client.ts";
-import { openDynamoItems } from "./index.ts";
+import { connectDynamoEngine, openDynamoItems } from "./index.ts";
 import { startDynamo, testConnection, type DynamoServer } from "./test-server.ts";
-import { TestStores, wholeFeed } from "./test-stores.ts";
+import { failure, TestStores, wholeFeed } from "./test-stores.ts";
 
 const scope = tenantScope("acme");
 const system = systemScope("tests of the DynamoDB driver", () => undefined);
@@ -39,6 +41,32 @@ describe("feed", () => {
     }
   });
 
+  it("everybody who opens a container whose feed was just switched on waits for the writers that do not know of it", async () => {
+    const definitionMaxAgeMs = 250;
+    const options = stores.options({ definitionMaxAgeMs });
+    const dynamo = await connect({ ...testConnection, endpoint: server.endpoint });
+    const stored = async () =>
+      (await dynamo.api.getItem({ TableName: `${options.prefix}._meta`, Key: { pk: { S: "container#notes" } } })).Item?.["def"]?.S ?? "";
+    await using first = await openDynamoItems(options);
+    await first.openContainer({ name: "notes", partitionKey: ["p"] });
+    // Switches it on, and is gone before it has waited.
+    const second = await openDynamoItems({ ...options, inFlightMsMax: 3_600_000 });
+    const opening = failure(second.openContainer({ name: "notes", partitionKey: ["p"], feed: true }));
+    while (!(await stored()).includes('"feed":true')) await new Promise((resolve) => setTimeout(resolve, 1));
+    await second.close();
+    expect((await opening).code).toBe("UNAVAILABLE");
+    await using third = await openDynamoItems(options);
+    const since = performance.now();
+    await third.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
+    expect(performance.now() - since).toBeGreaterThanOrEqual(2 * definitionMaxAgeMs - 5);
+    // From here on nothing is missed, and nobody has to wait again.
+    await first.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a" } });
+    expect((await wholeFeed(third, scope, 10)).map(({ id }) => id)).toEqual(["x"]);
+    await using hasty = await openDynamoItems({ ...options, inFlightMsMax: 3_600_000 });
+    await hasty.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
+    dynamo.close();
+  });
+
   it("an entry that becomes visible late is waited for, never passed over", async () => {
     const options = stores.options();
     await using store = await openDynamoItems(options);
@@ -63,7 +91,8 @@ describe("feed", () => {
   it("trimming is bounded, reaches all tenants, and leaves no entry behind", async () => {
     let now = Date.UTC(2030, 0, 1);
     const options = stores.options({ clock: { now: () => now } });
-    await using store = await openDynamoItems(options);
+    const engine = await connectDynamoEngine(options);
+    await using store = await createItemStore(engine, { clock: { now: () => now } });
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
     const tenants = ["t1", "t2", "t3"].map(tenantScope);
     for (const tenant of tenants)
@@ -82,12 +111,13 @@ describe("feed", () => {
     const left = async () =>
       (await dynamo.api.scan({ TableName: `${options.prefix}.notes` })).Items?.filter(({ sk }) => sk?.S?.startsWith("l") === true).length ?? 0;
     for (let before = 18; before > 0;) {
-      await store.purgeExpired(system, "notes", { limit: 5 });
+      await engine.trimFeed(engine.container("notes") as CompiledContainer, now - limits.feedRetentionMs, 5);
       const after = await left();
       expect(before - after).toBeLessThanOrEqual(2);
       expect(after).toBeLessThan(before);
       before = after;
     }
+    expect(await store.purgeExpired(system, "notes")).toEqual({ purged: 0, backlog: 0 });
     for (const tenant of tenants) expect((await store.changes(tenant, "notes")).changes).toEqual([]);
     await store.write(tenants[0] as never, "notes", ["p0"], { op: "upsert", document: { id: "new", p: "p0" } });
     expect((await store.changes(tenants[0] as never, "notes")).changes).toHaveLength(1);

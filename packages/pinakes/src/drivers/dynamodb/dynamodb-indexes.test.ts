@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { limits } from "../../domain/limits.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore, Operation } from "../../ports/item-store.ts";
 import { connect } from "./client.ts";
 import { openDynamoItems } from "./index.ts";
 import { startLagProxy, type LagProxy } from "./lag-proxy.ts";
+import { serviceLimits } from "./service-limits.ts";
 import { testConnection } from "./test-server.ts";
 import { TestStores } from "./test-stores.ts";
 
@@ -223,6 +225,7 @@ describe("online changes", () => {
       expect(error?.code).toBe("UNAVAILABLE");
       if (error?.message.includes("could not be built")) {
         expect(error.message).toMatch(/"bad".*900/);
+        expect(await store.indexes("notes")).toEqual([{ name: "byN", state: "building", progress: 0, error: expect.stringMatching(/"bad".*900/) }]);
         break;
       }
     }
@@ -230,6 +233,74 @@ describe("online changes", () => {
     await store.openContainer(byN);
     await ready(store);
     expect(await ids(store, "byN")).toEqual(["good"]);
+  });
+
+  it("an index that is asked for while the builder of the one before is leaving is built", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    let releases = 0;
+    // The first gives the finished job back, the second is the builder's last act.
+    const leaving = proxy.hold((operation, body) => operation === "UpdateItem" && body.includes(":zero") && ++releases === 2);
+    await store.openContainer(byN);
+    await leaving.reached;
+    await store.openContainer({ ...byN, indexes: { ...byN.indexes, byM: { partition: ["p"], sort: ["m"] } } });
+    leaving.letGo();
+    await ready(store);
+    expect((await store.indexes("notes")).map(({ name }) => name)).toEqual(["byM", "byN"]);
+  });
+
+  it("a container that is opened again while the failure of a build is put on record is tried again", async () => {
+    await using store = await stores.open();
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    await write(store, upsert("bad", { n: "x".repeat(1_000) }));
+    const failing = proxy.hold((operation, body) => operation === "PutItem" && body.includes("build#notes") && body.includes('"error"'));
+    await store.openContainer(byN);
+    await failing.reached;
+    await write(store, { op: "delete", id: "bad" });
+    await store.openContainer(byN);
+    failing.letGo();
+    await ready(store);
+    expect(await ids(store, "byN")).toEqual([]);
+  });
+
+  it("an index is filled only when no request by the old definition can be on its way any more", async () => {
+    const { inFlightMsMax: _default, ...options } = stores.options({ definitionMaxAgeMs: 1 });
+    const inFlightMsMax = 400;
+    await using quick = await openDynamoItems({ ...options, inFlightMsMax });
+    await using usual = await openDynamoItems(options);
+    await quick.openContainer({ name: "notes", partitionKey: ["p"] });
+    const slow = proxy.hold((operation, body) => operation === "PutItem" && body.includes("slow"));
+    const writing = write(quick, upsert("slow", { n: 1 }));
+    await slow.reached;
+    const since = performance.now();
+    await quick.openContainer(byN);
+    slow.letGo();
+    await writing;
+    await ready(quick);
+    expect(performance.now() - since).toBeGreaterThanOrEqual(inFlightMsMax);
+    expect(await ids(quick, "byN")).toEqual(["slow"]);
+    // By default that is as long as two requests may take.
+    await usual.openContainer({ name: "others", partitionKey: ["p"] });
+    await usual.openContainer({ ...byN, name: "others" });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await usual.indexes("others")).toEqual([{ name: "byN", state: "building", progress: 0 }]);
+  });
+
+  it("the largest item that is kept whole has room for every index that may be added later, and for others in their place", async () => {
+    await using store = await stores.open({ definitionMaxAgeMs: 1 });
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    const t = "t".repeat(880);
+    await write(store, upsert("x", { t, text: "x".repeat(serviceLimits.itemInlineBytesMax - t.length - 250) }));
+    for (const order of ["asc", "desc"] as const) {
+      const indexes = Object.fromEntries(Array.from({ length: limits.indexesMax }, (_, i) => [`i${i}`, { partition: [], sort: [{ path: "t", order }] }]));
+      await store.openContainer({ name: "notes", partitionKey: ["p"], indexes });
+      for (let building = true; building;) {
+        const states = await store.indexes("notes");
+        expect(states.flatMap(({ error }) => error ?? [])).toEqual([]);
+        building = states.some(({ state }) => state === "building");
+      }
+      for (const index of ["i0", "i14"]) expect((await store.query(scope, "notes", { index, equals: {} })).items.map(({ id }) => id)).toEqual(["x"]);
+    }
   });
 
   it("a ttl that is switched on later also purges what was written before", async () => {

@@ -7,9 +7,10 @@ import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import { ObjectFaults } from "../memory-objects/faults.ts";
 import { openMemoryObjects } from "../memory-objects/index.ts";
+import { connect } from "./client.ts";
 import { connectDynamoEngine, openDynamoItems } from "./index.ts";
 import { serviceLimits } from "./service-limits.ts";
-import { startDynamo, type DynamoServer } from "./test-server.ts";
+import { startDynamo, testConnection, type DynamoServer } from "./test-server.ts";
 import { failure, TestStores } from "./test-stores.ts";
 
 const scope = tenantScope("acme");
@@ -145,6 +146,36 @@ it("the sweep removes blobs that no item refers to, after their grace, and no ot
   for (const id of ["kept", "young"]) expect((await read(store, id))?.document["id"]).toBe(id);
   expect(await engine.sweepSpills(0)).toEqual({ examined: 2, deleted: 0 });
   await store.close();
+});
+
+it("databases that share an object store, and their prefix, leave each other's documents alone", async () => {
+  const elsewhere = await startDynamo();
+  const time = { now: Date.UTC(2030, 0, 1) };
+  const clock = { now: () => time.now };
+  const options = stores.options({ clock });
+  const open = async (endpoint: string) => {
+    const engine = await connectDynamoEngine({ ...options, endpoint });
+    const store = await createItemStore(engine, { clock });
+    await store.openContainer({ name: "notes", partitionKey: ["p"] });
+    return { engine, store };
+  };
+  const [ours, theirs] = [await open(server.endpoint), await open(elsewhere.endpoint)];
+  await write(ours.store, big("x"));
+  await write(theirs.store, big("y"));
+  time.now += 2 * hour;
+  expect(await theirs.engine.sweepSpills(hour)).toEqual({ examined: 1, deleted: 0 });
+  expect((await read(ours.store, "x"))?.id).toBe("x");
+  // As in a restored copy of our tables: it reads our document, and does not take it away when it deletes its own item.
+  const [from, to] = await Promise.all([server.endpoint, elsewhere.endpoint].map((endpoint) => connect({ ...testConnection, endpoint })));
+  const TableName = `${options.prefix}.notes`;
+  const { Items: rows = [] } = (await from?.api.scan({ TableName })) ?? {};
+  for (const Item of rows) await to?.api.putItem({ TableName, Item });
+  expect((await read(theirs.store, "x"))?.id).toBe("x");
+  await write(theirs.store, { op: "delete", id: "x" });
+  expect((await read(ours.store, "x"))?.id).toBe("x");
+  for (const each of [from, to]) each?.close();
+  for (const { store } of [ours, theirs]) await store.close();
+  await elsewhere.stop();
 });
 
 it("an object store that fails leaves the item as it was; one that lies is found out", async () => {

@@ -2,8 +2,6 @@
  * Items in DynamoDB: a table per container, a global secondary index per declared index. What is where says rows.ts; how commits
  * stay serialisable says commit.ts; why index reads are never wrong, only late, says scan.ts.
  */
-import { randomBytes } from "node:crypto";
-import { PinakesError } from "../../domain/errors.ts";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import type {
   CommitOutcome,
@@ -30,11 +28,12 @@ import { FeedTrimmer } from "./feed-trim.ts";
 import { readFeed } from "./feed.ts";
 import { requireReady } from "./index-state.ts";
 import { awaitIndex } from "./index-wait.ts";
+import { readSigningKey } from "./meta-values.ts";
 import { rowKey } from "./rows.ts";
 import { Scanner } from "./scan.ts";
-import { createMetaTable, metaTable } from "./schema.ts";
+import { closing, createMetaTable, metaTable } from "./schema.ts";
 import { Documents, type SpillOptions, type SweepResult } from "./spill.ts";
-import { mapLimited, sleep } from "./waiting.ts";
+import { idle, mapLimited } from "./waiting.ts";
 
 export interface DynamoEngineOptions {
   readonly dynamo: Dynamo;
@@ -43,12 +42,18 @@ export interface DynamoEngineOptions {
   readonly objects: SpillOptions | undefined;
   readonly definitionMaxAgeMs: number;
   readonly indexWaitMsMax: number;
+  readonly inFlightMsMax: number;
 }
 
 const documentsInParallel = 8;
 
 export class DynamoItemEngine implements ItemEngine {
-  /** Of 100 actions a transaction may have, 50 are left for unique values and the feed. What needs more is refused by name. */
+  /**
+   * Of the 100 actions that a transaction may have, an item takes one and each of its unique values another, and the feed takes up to
+   * three. So 50 operations fit unless the container has unique keys: 48 creates with 1 of them and a feed, 32 with 2, 24 with 3,
+   * 19 with 4, 16 with 5; an update that changes all its unique values gives the old ones back too: 32, 19, 13, 10, 8. A batch that
+   * needs more is refused as LIMIT_EXCEEDED, which names how many actions it needs; nothing is written.
+   */
   readonly capabilities: ItemStoreCapabilities = { engine: "dynamodb", indexReads: "eventual", batchOperationsMax: 50, durable: true };
   readonly #dynamo: Dynamo;
   readonly #meta: string;
@@ -62,12 +67,12 @@ export class DynamoItemEngine implements ItemEngine {
   readonly #builder: IndexBuilder;
   readonly #closing = new AbortController();
 
-  constructor({ dynamo, prefix, clock, objects, definitionMaxAgeMs, indexWaitMsMax }: DynamoEngineOptions) {
+  constructor({ dynamo, prefix, clock, objects, definitionMaxAgeMs, indexWaitMsMax, inFlightMsMax }: DynamoEngineOptions) {
     this.#dynamo = dynamo;
     this.#meta = metaTable(prefix);
     this.#clock = clock;
     this.#indexWaitMsMax = indexWaitMsMax;
-    this.#definitions = new Definitions(dynamo, prefix, this.#meta, definitionMaxAgeMs);
+    this.#definitions = new Definitions(dynamo, prefix, this.#meta, definitionMaxAgeMs, inFlightMsMax);
     this.#documents = new Documents(dynamo, prefix, clock, objects);
     this.#committer = new Committer(dynamo, this.#definitions, this.#documents);
     this.#scanner = new Scanner(dynamo, this.#documents);
@@ -78,25 +83,18 @@ export class DynamoItemEngine implements ItemEngine {
   /** Made by the first process that opens the store. */
   async signingKey(): Promise<Uint8Array> {
     await createMetaTable(this.#dynamo, this.#meta, this.#closing.signal);
-    const pk = { S: "signing-key" };
-    try {
-      await this.#dynamo.repeat("keep the signing key", (api) =>
-        api.putItem({ TableName: this.#meta, Item: { pk, key: { B: randomBytes(32) } }, ConditionExpression: "attribute_not_exists(pk)" }),
-      );
-    } catch (error) {
-      if (errorName(error) !== "ConditionalCheckFailedException") throw error;
-    }
-    const { Item } = await this.#dynamo.repeat("read the signing key", (api) => api.getItem({ TableName: this.#meta, Key: { pk }, ConsistentRead: true }));
-    const key = Item?.["key"]?.B;
-    if (key === undefined) throw new PinakesError("CORRUPT", `Table "${this.#meta}" has no signing key.`);
-    return key;
+    return readSigningKey(this.#dynamo, this.#meta);
   }
 
   async openContainer(definition: NormalDefinition, { dropUndeclaredIndexes = false }: OpenContainerOptions): Promise<void> {
-    const { before, now } = await this.#definitions.open(definition, dropUndeclaredIndexes, this.#closing.signal);
-    if (!now.stored.settled) this.#builder.start(definition.name);
-    // A feed tells every commit from here on, also of writers that have yet to hear of it (definitions.ts).
-    if (before !== undefined && now.compiled.feed && !before.compiled.feed) await sleep(2 * now.stored.maxAgeMs);
+    let { stored } = await this.#definitions.open(definition, dropUndeclaredIndexes, this.#closing.signal);
+    if (!stored.settled) this.#builder.start(definition.name);
+    // A feed tells every commit from here on, also of writers that had yet to hear of it: whoever opens the container waits for them.
+    while (stored.definition.feed && !stored.feedSettled) {
+      if (!(await idle(this.#definitions.oldWritersMs(stored), this.#closing.signal))) throw closing();
+      await this.#definitions.update(definition.name, stored.version, (now) => ({ ...now, feedSettled: true }));
+      ({ stored } = await this.#definitions.refresh(definition.name));
+    }
   }
 
   container(name: string): CompiledContainer | undefined {
@@ -106,10 +104,12 @@ export class DynamoItemEngine implements ItemEngine {
   async indexes({ name }: CompiledContainer): Promise<readonly IndexStatus[]> {
     const definition = await this.#definitions.refresh(name);
     const { compiled, stored } = definition;
-    const { progress } = stored.settled ? { progress: 1 } : await this.#builder.state(definition);
-    return compiled.indexes.map((index): IndexStatus =>
-      stored.indexes[index.name]?.ready === true ? { name: index.name, state: "ready", progress: 1 } : { name: index.name, state: "building", progress },
-    );
+    const { progress, error } = stored.settled ? { progress: 1, error: undefined } : await this.#builder.state(definition);
+    const building = { state: "building", progress, ...(error === undefined ? {} : { error }) } as const;
+    return compiled.indexes.map(({ name: index }) => ({
+      name: index,
+      ...(stored.indexes[index]?.ready === true ? ({ state: "ready", progress: 1 } as const) : building),
+    }));
   }
 
   async read(container: CompiledContainer, key: StoredKey): Promise<StoredItem | undefined> {

@@ -95,10 +95,10 @@ export function wrapError(error: unknown, doing: string): PinakesError {
   return new PinakesError("INTERNAL", `DynamoDB refused the request (${doing}): ${said}`, { cause: error });
 }
 
+/** Not retryable: if the write did take effect, trying again would do it twice. */
 export function unknownOutcome(cause: unknown): PinakesError {
-  return new PinakesError(
-    "UNAVAILABLE",
-    "The answer to a write was lost, and the item was changed by somebody else since, so it cannot be told whether the write took effect. Read the item and decide.",
-    { cause },
-  );
+  return new PinakesError("UNAVAILABLE", "The answer to a write was lost, and it cannot be told whether the write took effect. Read the item and decide.", {
+    cause,
+    retryable: false,
+  });
 }

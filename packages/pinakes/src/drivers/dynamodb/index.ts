@@ -2,7 +2,7 @@ import { invalid } from "../../domain/errors.ts";
 import { createItemStore } from "../../items/create-item-store.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import { connect, type ConnectionOptions } from "./client.ts";
+import { connect, requestMsMax, type ConnectionOptions } from "./client.ts";
 import { DynamoItemEngine } from "./engine.ts";
 import { checkPrefix } from "./schema.ts";
 import type { SpillOptions } from "./spill.ts";
@@ -13,10 +13,12 @@ export interface DynamoItemsOptions extends ConnectionOptions {
   /** Where documents go that are too large for an item (400 KB), and the scope they are kept under. Without it they are refused. */
   readonly objects?: SpillOptions;
   readonly clock?: Clock;
-  /** How old a process may let its copy of a definition become. A new index waits twice as long before it is filled. */
+  /** How old a process may let its copy of a definition become. A new index, and a feed that is switched on, wait that long and `inFlightMsMax`, or twice that long. */
   readonly definitionMaxAgeMs?: number;
   /** How long a query waits for its session token. */
   readonly indexWaitMsMax?: number;
+  /** How long after it was sent a request may still take effect. Only tests, whose requests are never on their way for long, lower it. */
+  readonly inFlightMsMax?: number;
 }
 
 /**
@@ -40,10 +42,12 @@ export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<
     clock = systemClock,
     definitionMaxAgeMs = 10_000,
     indexWaitMsMax = 5_000,
+    inFlightMsMax = 2 * requestMsMax,
   } = options;
   if (typeof region !== "string" || region === "") throw invalid("region: name the AWS region of the tables.");
   if (!(definitionMaxAgeMs >= 1)) throw invalid(`definitionMaxAgeMs: must be at least 1, got ${definitionMaxAgeMs}.`);
   if (!(indexWaitMsMax >= 0)) throw invalid(`indexWaitMsMax: must be at least 0, got ${indexWaitMsMax}.`);
+  if (!(inFlightMsMax >= 0)) throw invalid(`inFlightMsMax: must be at least 0, got ${inFlightMsMax}.`);
   const dynamo = await connect({ region, ...(endpoint === undefined ? {} : { endpoint }), ...(credentials === undefined ? {} : { credentials }) });
-  return new DynamoItemEngine({ dynamo, prefix: checkPrefix(prefix), clock, objects, definitionMaxAgeMs, indexWaitMsMax });
+  return new DynamoItemEngine({ dynamo, prefix: checkPrefix(prefix), clock, objects, definitionMaxAgeMs, indexWaitMsMax, inFlightMsMax });
 }

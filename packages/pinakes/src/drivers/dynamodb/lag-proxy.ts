@@ -19,8 +19,12 @@ export interface LagProxyOptions {
 export interface LagProxy extends DynamoServer {
   /** How late indexes are from now on. What they wait for already, they get at once. */
   lag(ms: number): void;
-  /** The next writes are carried out, but nobody hears of it: their connection breaks before the answer. */
-  loseAnswers(count: number): void;
+  /** The next writes are carried out, but nobody hears of it: their connection breaks before the answer, after `meanwhile`. */
+  loseAnswers(count: number, meanwhile?: () => unknown): void;
+  /** The next writes never arrive: their connection breaks before. */
+  loseWrites(count: number): void;
+  /** The first call that matches waits until it is let go. `reached` when it has come. */
+  hold(matches: (operation: string, body: string) => boolean): { readonly reached: Promise<void>; readonly letGo: () => void };
   /** The next calls, of any kind, are refused as too many. */
   throttle(count: number): void;
 }
@@ -54,7 +58,9 @@ export async function startLagProxy({ lagMs, prompt = [] }: LagProxyOptions): Pr
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop,
     lag: (ms) => router.lag(ms),
-    loseAnswers: (count) => router.loseAnswers(count),
+    loseAnswers: (count, meanwhile) => router.loseAnswers(count, meanwhile),
+    loseWrites: (count) => router.loseWrites(count),
+    hold: (matches) => router.hold(matches),
     throttle: (count) => router.throttle(count),
   };
 }
@@ -69,6 +75,9 @@ class Router {
   #replays: Promise<unknown> = Promise.resolve();
   #stopped = false;
   #lost = 0;
+  #meanwhile: (() => unknown) | undefined;
+  #unsent = 0;
+  #held: { matches: (operation: string, body: string) => boolean; reached: () => void; until: Promise<void> } | undefined;
   #throttled = 0;
   readonly #timers = new Set<{ timer: NodeJS.Timeout; fire: () => void }>();
 
@@ -84,8 +93,19 @@ class Router {
     this.#catchUp();
   }
 
-  loseAnswers(count: number): void {
+  loseAnswers(count: number, meanwhile?: () => unknown): void {
     this.#lost = count;
+    this.#meanwhile = meanwhile;
+  }
+
+  loseWrites(count: number): void {
+    this.#unsent = count;
+  }
+
+  hold(matches: (operation: string, body: string) => boolean): { reached: Promise<void>; letGo: () => void } {
+    const [reached, until] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    this.#held = { matches, reached: reached.resolve, until: until.promise };
+    return { reached: reached.promise, letGo: until.resolve };
   }
 
   throttle(count: number): void {
@@ -113,7 +133,13 @@ class Router {
         body: JSON.stringify({ __type: "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException", message: "Rate exceeded" }),
       };
     }
-    if (writing.has(call.operation)) return this.#inTurn(() => this.#write(call));
+    if (this.#held?.matches(call.operation, call.body) === true) {
+      const { reached, until } = this.#held;
+      this.#held = undefined;
+      reached();
+      await until;
+    }
+    if (writing.has(call.operation)) return this.#writeOrLose(call);
     if (defining.has(call.operation)) return this.#inTurn(() => this.#define(call));
     if (call.operation === "Query") {
       const { IndexName } = JSON.parse(call.body) as { IndexName?: string };
@@ -128,14 +154,23 @@ class Router {
     return result;
   }
 
+  /** Not in turn, so that others can write before the loss is noticed. */
+  async #writeOrLose(call: Call): Promise<Answer> {
+    if (this.#unsent > 0) {
+      this.#unsent -= 1;
+      throw new Error("the write is lost");
+    }
+    const answer = await this.#inTurn(() => this.#write(call));
+    if (answer.status !== 200 || this.#lost === 0) return answer;
+    this.#lost -= 1;
+    await this.#meanwhile?.();
+    throw new Error("the answer is lost");
+  }
+
   async #write(call: Call): Promise<Answer> {
     const answer = await forward(this.#primary, call);
     const body = answer.status === 200 ? unconditional(call) : undefined;
     if (body !== undefined) this.#replay({ ...call, body });
-    if (answer.status === 200 && this.#lost > 0) {
-      this.#lost -= 1;
-      throw new Error("the answer is lost");
-    }
     return answer;
   }
 

@@ -139,6 +139,6 @@ function placeNames(id: TableIndex["id"]): [string, string, ["S", "N"] | ["B", "
   return id === "expiry" ? ["xp", "xs", ["S", "N"]] : [`p${id}`, `s${id}`, ["B", "B"]];
 }
 
-function closing(): PinakesError {
+export function closing(): PinakesError {
   return new PinakesError("UNAVAILABLE", "The item store is closing.", { retryable: false });
 }

@@ -4,7 +4,9 @@
  * Invariants
  * - the blob is written before the item that names it, under a key of its own that is never written again;
  * - a blob is deleted only after the commit that took its reference away: an item that can be read has its document;
- * - a blob nobody refers to (a commit that failed, a process that died) is found by `sweep`, which asks the item itself.
+ * - a blob nobody refers to (a commit that failed, a process that died) is found by `sweep`, which asks the item itself;
+ * - only the database that wrote a blob deletes it: each has a folder of its own, named by its id, in an object store that several
+ *   may share. What a restored copy of the tables refers to in the folder of the original is read, and left alone.
  *
  * A blob begins with a line of JSON that says whose it is. Its key begins with the time, so a sweep reads the oldest first.
  */
@@ -17,7 +19,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type { Attributes, Dynamo } from "./client.ts";
 import { decodeRow, rowKey, toStoredItem, type BlobRef } from "./rows.ts";
-import { containerTable } from "./schema.ts";
+import { readDatabaseId } from "./meta-values.ts";
+import { containerTable, metaTable } from "./schema.ts";
 
 /** The scope is made where drivers and features are joined, as every system scope. */
 export interface SpillOptions {
@@ -46,6 +49,7 @@ export class Documents {
   readonly #prefix: string;
   readonly #clock: Clock;
   readonly #objects: SpillOptions | undefined;
+  #folder: Promise<string> | undefined;
 
   constructor(dynamo: Dynamo, prefix: string, clock: Clock, objects: SpillOptions | undefined) {
     this.#dynamo = dynamo;
@@ -62,7 +66,7 @@ export class Documents {
     const { store, scope } = this.#required();
     const header: BlobHeader = { format: 1, container, pk, idKey };
     const bytes = Buffer.from(`${JSON.stringify(header)}\n${json}`, "utf8");
-    const key = `${this.#folder}${String(this.#clock.now()).padStart(15, "0")}-${randomUUID()}`;
+    const key = `${await this.#ownFolder()}${String(this.#clock.now()).padStart(15, "0")}-${randomUUID()}`;
     await store.put(scope, key, bytes);
     return { key, sha256: sha256(bytes), bytes: bytes.length };
   }
@@ -103,12 +107,13 @@ export class Documents {
   async discard(blobs: readonly BlobRef[]): Promise<void> {
     if (blobs.length === 0 || this.#objects === undefined) return;
     const { store, scope } = this.#objects;
-    await store
-      .delete(
-        scope,
-        blobs.map(({ key }) => key),
-      )
-      .catch(() => undefined);
+    try {
+      const folder = await this.#ownFolder();
+      const own = blobs.flatMap(({ key }) => (key.startsWith(folder) ? [key] : []));
+      if (own.length > 0) await store.delete(scope, own);
+    } catch {
+      // The write itself is done.
+    }
   }
 
   /**
@@ -118,10 +123,11 @@ export class Documents {
   async sweep(graceMs: number, after?: string): Promise<SweepResult> {
     const { store, scope } = this.#required();
     const oldest = this.#clock.now() - graceMs;
-    const page = await store.list(scope, this.#folder, { limit: sweepKeysMax, ...(after === undefined ? {} : { after }) });
+    const folder = await this.#ownFolder();
+    const page = await store.list(scope, folder, { limit: sweepKeysMax, ...(after === undefined ? {} : { after }) });
     let deleted = 0;
     for (const [examined, { key }] of page.keys.entries()) {
-      if (Number(key.slice(this.#folder.length).slice(0, 15)) > oldest) return { examined, deleted };
+      if (Number(key.slice(folder.length).slice(0, 15)) > oldest) return { examined, deleted };
       if (await this.#referred(key)) continue;
       await store.delete(scope, [key]);
       deleted += 1;
@@ -140,8 +146,14 @@ export class Documents {
     return item !== undefined && decodeRow(item).blob?.key === key;
   }
 
-  get #folder(): string {
-    return `spill/${this.#prefix}/`;
+  /** Asked for once, by the first document that needs it. */
+  #ownFolder(): Promise<string> {
+    if (this.#folder === undefined) {
+      const folder = readDatabaseId(this.#dynamo, metaTable(this.#prefix)).then((id) => `spill/${this.#prefix}.${id}/`);
+      this.#folder = folder;
+      folder.catch(() => (this.#folder = undefined));
+    }
+    return this.#folder;
   }
 
   #required(): SpillOptions {
