@@ -53,7 +53,13 @@ export function prepareDocument(container: CompiledContainer, tenant: string, pk
   };
 }
 
+/** Text that JSON does not escape. */
+const unescaped = /^[A-Za-z0-9_.:-]{0,100}$/;
+
 export function partitionText(tenant: string, partition: Partition): string {
+  const [only] = partition;
+  // The usual case without its detour: the same text as below, in a fraction of the time (a point read has microseconds).
+  if (partition.length === 1 && typeof only === "string" && unescaped.test(only)) return `["${tenant}","${only}"]`;
   return JSON.stringify([tenant, ...partition]);
 }
 
@@ -68,6 +74,7 @@ export function checkPartition(container: CompiledContainer, partition: Partitio
 
 function checkPartitionValue(value: unknown, name: string): void {
   if (typeof value === "string") {
+    if (unescaped.test(value)) return;
     if (value.length * 3 > limits.partitionKeyBytesMax && utf8Bytes(value) > limits.partitionKeyBytesMax) {
       throw invalid(`Partition key "${name}": ${utf8Bytes(value)} bytes; at most ${limits.partitionKeyBytesMax} are allowed.`);
     }
