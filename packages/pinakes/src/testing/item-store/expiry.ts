@@ -112,7 +112,7 @@ export const expiry: Suite = (fixture) => {
     ]);
     expect(changes.at(-1)).toMatchObject({ kind: "put", id: "x" });
     // Etags of the end of an item are like no other, so that a reader may drop what it has seen.
-    for (const { etag, expired } of changes) expect(/^[0-9a-z]+-[0-9a-z]+$/.test(etag)).toBe(expired !== true);
+    for (const { etag, expired } of changes) expect(/^[\w-]+$/.test(etag)).toBe(expired !== true);
     clock.advance(1);
     expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 0, backlog: 0 });
   });

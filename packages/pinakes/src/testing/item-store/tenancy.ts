@@ -101,4 +101,17 @@ export const tenancy: Suite = (fixture) => {
     expect(await thief.ids({ index: "all", equals: {} })).toEqual([]);
     expect(await thief.ids({ index: "all", equals: {}, range: { gte: "" } })).toEqual([]);
   });
+
+  fixture.test("nothing that a tenant is given tells how much others write", async () => {
+    const c = await fixture.container({ feed: true });
+    const seen = async () => {
+      const { etag } = await c.write({ op: "upsert", document: { id: "x", p: "a" } });
+      const { cursor } = await c.feed();
+      return [etag as string, Buffer.from(cursor, "base64url").toString("latin1")];
+    };
+    const [first, second] = [await seen(), await seen()];
+    // No readable position, and no two etags of one run that could be counted from: they share no beginning.
+    expect(first[1]).not.toContain(c.name);
+    expect(first[0]?.slice(0, 8)).not.toBe(second[0]?.slice(0, 8));
+  });
 };
