@@ -26,7 +26,7 @@ queueSuite(
   },
   {
     skip: [
-      { test: "R-CMP-10", reason: "dead letters are handled with the tools of SQS", capability: "inspectDead" },
+      { test: "dead letter:", reason: "dead letters are handled with the tools of SQS", capability: "inspectDead" },
       { test: "a dedupId is remembered for as long as its message is kept", reason: "SQS remembers 5 minutes from the send", capability: "dedupWindowMs" },
       { test: "an ending that is repeated", reason: "SQS forgets a receipt handle with its lease", capability: "ownerHeartbeat" },
       { test: "idle for months", reason: "the time of the service cannot be moved", capability: "timing" },

@@ -13,7 +13,7 @@ export function deadLetters(fixture: QueueFixture): void {
     await failure(dead.discard(fixture.scope, "q", key), "NOT_SUPPORTED");
   });
 
-  fixture.test("R-CMP-10: dead letters can be listed page by page and inspected", async () => {
+  fixture.test("dead letter: dead letters can be listed page by page and inspected", async () => {
     const queue = fixture.named(await fixture.open({ attemptsMax: 2 }));
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) {
@@ -28,7 +28,7 @@ export function deadLetters(fixture: QueueFixture): void {
     expect(await queue.queue.dead.inspect(queue.scope, queue.name, { group: "g0", id: ids[3] as string })).toBeUndefined();
   });
 
-  fixture.test("R-CMP-10: redriven, it goes to the end of its group with a new order and its origin, exactly once however often", async () => {
+  fixture.test("dead letter: redriven, it goes to the end of its group with a new order and its origin, exactly once however often", async () => {
     const queue = fixture.named(await fixture.open({ attemptsMax: 2 }));
     const id = await queue.kill("g", "bad", { dedupId: "d" });
     await queue.send("g", "newer");
@@ -51,7 +51,7 @@ export function deadLetters(fixture: QueueFixture): void {
     expect(await queue.stats()).toMatchObject({ ready: 0, dead: 0 });
   });
 
-  fixture.test("R-CMP-10: one that dies again keeps its first origin, and the redrive of a letter that never was is NOT_FOUND", async () => {
+  fixture.test("dead letter: one that dies again keeps its first origin, and the redrive of a letter that never was is NOT_FOUND", async () => {
     const queue = fixture.named(await fixture.open({ attemptsMax: 1 }));
     const id = await queue.kill("g", 1);
     const { id: second } = await queue.queue.dead.redrive(queue.scope, queue.name, { group: "g", id });
@@ -60,7 +60,7 @@ export function deadLetters(fixture: QueueFixture): void {
     await failure(queue.queue.dead.redrive(queue.scope, queue.name, { group: "g", id: "0000000000000001.none" }), "NOT_FOUND");
   });
 
-  fixture.test("R-CMP-10: discarded, it is gone, and saying so twice changes nothing", async () => {
+  fixture.test("dead letter: discarded, it is gone, and saying so twice changes nothing", async () => {
     const queue = fixture.named(await fixture.open({ attemptsMax: 1 }));
     const id = await queue.kill("g", 1, { dedupId: "d" });
     const kept = await queue.kill("g", 2);

@@ -6,7 +6,7 @@ import { failure, type Handle, type QueueFixture } from "./fixture.ts";
 export function leases(fixture: QueueFixture): void {
   crashes(fixture);
 
-  fixture.test("R-CMP-13: after a take-over the former owner can neither extend nor finish, and the new one is not disturbed", async () => {
+  fixture.test("lease: after a take-over the former owner can neither extend nor finish, and the new one is not disturbed", async () => {
     const queue = fixture.named();
     await queue.send("g", 1);
     await queue.send("g", 2);
@@ -25,7 +25,7 @@ export function leases(fixture: QueueFixture): void {
     expect(await queue.drain()).toEqual([2]);
   });
 
-  fixture.test("R-CMP-13: heartbeats keep a lease for as long as they come, through another process too", async () => {
+  fixture.test("lease: heartbeats keep a lease for as long as they come, through another process too", async () => {
     const queue = fixture.named();
     const other = queue.through(await fixture.open());
     await queue.send("g", 1);
