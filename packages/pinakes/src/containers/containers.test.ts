@@ -243,20 +243,22 @@ describe("a declared container", () => {
     expect(repository.sessionOf({ ...made })).toBeUndefined();
   });
 
-  it("follows the feed across restarts and misses nothing", async () => {
+  it("follows the feed across restarts: every change once, also when each run stops in the middle", async () => {
     const { repository } = await open();
+    for (let i = 0; i < 9; i += 1) await repository.create(scope, task({ id: `t${i}`, created_at: `2030-01-0${i + 1}T00:00:00.000Z` }));
     const ids: string[] = [];
     let cursor: string | undefined;
-    for (let round = 0; round < 3; round += 1) {
-      for (let i = 0; i < 5; i += 1) await repository.create(scope, task({ id: `r${round}-${i}`, created_at: `203${round}-01-0${i + 1}T00:00:00.000Z` }));
+    for (let run = 0; run < 5; run += 1) {
       const stop = new AbortController();
+      let handled = 0;
       for await (const change of repository.follow(scope, { cursor, signal: stop.signal, pollMs: 1 })) {
         expect(change.document?.workflow_id).toBe("wf");
-        if (!ids.includes(change.id)) ids.push(change.id);
+        ids.push(change.id);
         cursor = change.cursor;
-        if (ids.length === (round + 1) * 5) stop.abort();
+        handled += 1;
+        if (handled === 2 || ids.length === 9) stop.abort();
       }
     }
-    expect(ids).toEqual([0, 1, 2].flatMap((round) => [0, 1, 2, 3, 4].map((i) => `r${round}-${i}`)));
+    expect(ids).toEqual(Array.from({ length: 9 }, (_, i) => `t${i}`));
   });
 });

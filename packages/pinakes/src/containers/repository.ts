@@ -179,23 +179,20 @@ export class Repository<Document extends object, Input extends object, Partition
   }
 
   /**
-   * The change feed without end; stops with its signal. Each change carries a cursor that is safe to resume from once it was handled:
-   * keep the last one, and nothing is missed over a restart (some may come again).
+   * The change feed without end; stops with its signal. Each change carries the cursor that stands right behind it: keep the one of
+   * the last change that was handled, and a restart goes on with the next. That costs one read of the feed per change; where there
+   * are very many, read pages with `changes`.
    */
   async *follow(scope: Scope, options: FollowOptions = {}): AsyncGenerator<DocumentChange<Document> & { readonly cursor: string }, void> {
     const { from = "oldest", signal, pollMs = pollMsDefault } = options;
     const stopped = () => signal?.aborted === true;
     let { cursor } = options;
     while (!stopped()) {
-      // The first page is small, because only a page's end has a cursor of its own.
-      const page = await this.changes(scope, cursor === undefined ? { from, limit: 1 } : { cursor });
-      const before = cursor ?? page.cursor;
-      for (const [i, change] of page.changes.entries()) {
-        if (stopped()) return;
-        yield { ...change, cursor: i === page.changes.length - 1 ? page.cursor : before };
-      }
+      const page = await this.changes(scope, cursor === undefined ? { from, limit: 1 } : { cursor, limit: 1 });
       cursor = page.cursor;
-      if (page.changes.length > 0 || page.more) continue;
+      const [change] = page.changes;
+      if (change !== undefined && !stopped()) yield { ...change, cursor };
+      if (change !== undefined || page.more) continue;
       await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
         if (!stopped()) throw error;
       });

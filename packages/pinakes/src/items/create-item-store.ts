@@ -51,7 +51,7 @@ class EngineItemStore implements port.ItemStore {
   }
 
   async openContainer(definition: port.ContainerDefinition, options?: port.OpenContainerOptions): Promise<void> {
-    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+    this.#requireOpen();
     await this.#engine.openContainer(normaliseDefinition(definition), { dropUndeclaredIndexes: options?.dropUndeclaredIndexes === true });
   }
 
@@ -192,9 +192,13 @@ class EngineItemStore implements port.ItemStore {
     return this.capabilities.indexReads === "eventual";
   }
 
+  #requireOpen(): void {
+    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+  }
+
   /** `fresh` where a plan is made from the definition: another process may have changed it a moment ago. */
   #container(name: string, fresh = false): CompiledContainer {
-    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+    this.#requireOpen();
     const container = this.#engine.container(name, fresh);
     if (container === undefined) throw new PinakesError("NOT_FOUND", `There is no container ${show(name)} here; open it first with openContainer().`);
     return container;

@@ -84,7 +84,7 @@ export class SqliteItemEngine implements ItemEngine {
   readonly #checkpointer: Thread;
   readonly #containers = new Map<string, SqliteContainer>();
   readonly #version: StatementSync;
-  #checkedAt = 0;
+  readonly #checkedAt = new Map<string, number>();
   #outbox: unknown[][] = [];
   #closing: Promise<void> | undefined;
 
@@ -114,8 +114,8 @@ export class SqliteItemEngine implements ItemEngine {
     if (known === undefined) return undefined;
     const now = performance.now();
     // A plan needs the definition as it is; a point read only the ttl, for which a moment's delay is nothing.
-    if (!fresh && now - this.#checkedAt < definitionMsMax) return known.compiled;
-    this.#checkedAt = now;
+    if (!fresh && now - (this.#checkedAt.get(name) ?? 0) < definitionMsMax) return known.compiled;
+    this.#checkedAt.set(name, now);
     const version = (this.#version.get(name) as unknown as [number] | undefined)?.[0];
     return version === known.compiled.version ? known.compiled : this.#refresh(name).compiled;
   }

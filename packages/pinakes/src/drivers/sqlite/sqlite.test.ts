@@ -139,6 +139,23 @@ describe("two stores on one file", () => {
     await expect(one.query(scope, "notes", { index: "byX", equals: { p: "a" } })).rejects.toThrow(/has no index/);
   });
 
+  it("a changed ttl reaches the other store's point reads, also while it is busy with another container", async () => {
+    const at = folder();
+    await using one = await openSqliteItems({ dir: at });
+    await using two = await openSqliteItems({ dir: at });
+    const busy: ContainerDefinition = { name: "busy", partitionKey: ["p"] };
+    const changing: ContainerDefinition = { name: "changing", partitionKey: ["p"], ttl: 3_600 };
+    for (const store of [one, two]) for (const definition of [busy, changing]) await store.openContainer(definition);
+    await one.write(scope, "changing", ["a"], { op: "create", document: { id: "x", p: "a" } });
+    await two.openContainer({ ...changing, ttl: 1 });
+    const key = { partition: ["a"], id: "x" };
+    // By the old ttl it would be there for an hour.
+    for (let there = true; there; there = (await one.read(scope, "changing", key)) !== undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await one.read(scope, "busy", key);
+    }
+  });
+
   it("both write, and each sees what the other wrote", async () => {
     const at = folder();
     await using one = await openSqliteItems({ dir: at });
