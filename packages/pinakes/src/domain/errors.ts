@@ -9,6 +9,7 @@ const statusOf = {
   CONFLICT: 409,
   PRECONDITION_FAILED: 412,
   LIMIT_EXCEEDED: 413,
+  THROTTLED: 429,
   NOT_SUPPORTED: 501,
   UNAVAILABLE: 503,
   CORRUPT: 500,
@@ -47,7 +48,7 @@ export class PinakesError extends Error {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.status = statusOf[code];
-    this.retryable = options.retryable ?? code === "UNAVAILABLE";
+    this.retryable = options.retryable ?? (code === "UNAVAILABLE" || code === "THROTTLED");
     this.context = {
       ...(options.currentEtag === undefined ? {} : { currentEtag: options.currentEtag }),
       ...(options.batch === undefined ? {} : { batch: options.batch }),

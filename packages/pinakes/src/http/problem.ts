@@ -19,6 +19,7 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   CONFLICT: "Conflict",
   PRECONDITION_FAILED: "The resource has changed",
   LIMIT_EXCEEDED: "A limit was exceeded",
+  THROTTLED: "Too much at once",
   NOT_SUPPORTED: "Not supported",
   UNAVAILABLE: "Not available now",
   CORRUPT: "Stored data is damaged",

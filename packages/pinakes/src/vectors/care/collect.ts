@@ -1,0 +1,159 @@
+/**
+ * Collecting garbage (RFC 0001, "Collect"). The order list → barrier → read → delete is what makes it safe: whoever commits after
+ * the barrier began after it, and refers to nothing that was listed and is not kept.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import type { CollectionSite } from "../store/collection-site.ts";
+import { keysOf } from "../store/manifest.ts";
+import { itemIds, type Delta, type HistoryEntry, type Pin } from "../store/records.ts";
+
+export interface CollectResult {
+  /** busy: a compactor is at work, or somebody was faster; try again later. */
+  readonly outcome: "done" | "busy";
+  readonly objects: number;
+  readonly bytes: number;
+  readonly versions: number;
+  readonly deltas: number;
+  /** With `dryRun`: the objects that would go. */
+  readonly keys?: readonly string[];
+  /** When the next version or delta can go; absent when there is nothing left to wait for. */
+  readonly nextAt?: number;
+}
+
+export async function collectGarbage(site: CollectionSite, { dryRun = false }: { dryRun?: boolean } = {}): Promise<CollectResult> {
+  const listed = await listObjects(site);
+  if (!dryRun && !(await raiseBarrier(site))) return { outcome: "busy", objects: 0, bytes: 0, versions: 0, deltas: 0 };
+  const { head, log } = await site.state();
+  const now = site.parts.clock.now();
+  const versions = await sortVersions(site, head.version, now);
+  const deltas = await sortDeltas(site, versions.kept, now);
+  const keep = new Set([site.mirrorKey, head.key, ...versions.kept.flatMap(({ manifest, key }) => [key, ...keysOf(manifest)]), ...deltas.kept.map(({ key }) => key)]);
+  const garbage = listed.filter(({ key }) => !keep.has(key));
+  if (!dryRun) {
+    // What names the objects goes first: a crash in between leaves orphans for the next time, never a version without its files.
+    const ids = [...versions.gone.map(({ manifest }) => itemIds.history(manifest.version)), ...deltas.gone.map(({ seq }) => itemIds.delta(seq))];
+    // Only while the head is the one that was read: a restore may just bring back what is about to go.
+    const removed = await removeItems(site, ids, { op: "check", id: itemIds.head, where: { commitId: head.commitId } });
+    if (!removed) return { outcome: "busy", objects: 0, bytes: 0, versions: 0, deltas: 0 };
+    for (let i = 0; i < garbage.length; i += limits.objectDeleteKeysMax) {
+      await site.parts.objects.delete(
+        site.scope,
+        garbage.slice(i, i + limits.objectDeleteKeysMax).map(({ key }) => key),
+      );
+    }
+  }
+  const pending = log.nextSeq - 1 > head.appliedSeq;
+  const nextAt = Math.min(versions.nextAt, deltas.nextAt, pending ? now + site.parts.policy.collectAfterMs : Infinity);
+  return {
+    outcome: "done",
+    objects: garbage.length,
+    bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0),
+    versions: versions.gone.length,
+    deltas: deltas.gone.length,
+    ...(dryRun ? { keys: garbage.map(({ key }) => key) } : {}),
+    ...(nextAt === Infinity ? {} : { nextAt }),
+  };
+}
+
+export interface ListedKey {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+export async function listObjects(site: CollectionSite): Promise<ListedKey[]> {
+  const listed: ListedKey[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await site.parts.objects.list(site.scope, site.prefix, after === undefined ? {} : { after });
+    listed.push(...page.keys.map(({ key, bytes }) => ({ key, bytes })));
+    after = page.next;
+    if (after === undefined) return listed;
+  }
+}
+
+/** From here on nobody who began earlier can commit or publish. Not while a compactor is at work: it would lose what it did. */
+async function raiseBarrier(site: CollectionSite): Promise<boolean> {
+  const lease = await site.lease();
+  const { log } = await site.state();
+  if (lease.owner !== null) return false;
+  try {
+    await site.batch([
+      { op: "check", id: itemIds.fence, where: { status: "active" } },
+      { op: "patch", id: itemIds.lease, patch: [{ op: "incr", path: "/epoch", value: 1 }], where: { epoch: lease.epoch, owner: null } },
+      { op: "patch", id: itemIds.log, patch: [{ op: "incr", path: "/generation", value: 1 }], where: { generation: log.generation } },
+    ]);
+    return true;
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
+    throw error;
+  }
+}
+
+interface Versions {
+  readonly kept: readonly HistoryEntry[];
+  readonly gone: readonly HistoryEntry[];
+  readonly nextAt: number;
+}
+
+async function sortVersions(site: CollectionSite, newest: number, now: number): Promise<Versions> {
+  const { retentionMs, isRetained } = site.parts.policy;
+  const pinned = new Set<number>();
+  for await (const pin of site.all<Pin>("pin.")) if (pin.expiresAt > now) pinned.add(pin.version);
+  const all: HistoryEntry[] = [];
+  for await (const entry of site.histories()) all.push(entry);
+  const kept: HistoryEntry[] = [];
+  const gone: HistoryEntry[] = [];
+  let nextAt = Infinity;
+  for (const [i, entry] of all.entries()) {
+    const supersededAt = all[i + 1]?.committedAt;
+    const retained = entry.manifest.version >= newest || isRetained({ createdAt: entry.committedAt, supersededAt }, now, retentionMs);
+    if (retained && supersededAt !== undefined) nextAt = Math.min(nextAt, supersededAt + retentionMs);
+    (retained || pinned.has(entry.manifest.version) ? kept : gone).push(entry);
+  }
+  return { kept, gone, nextAt };
+}
+
+interface Deltas {
+  readonly kept: readonly Delta[];
+  readonly gone: readonly Delta[];
+  readonly nextAt: number;
+}
+
+/** A delta that the newest version has applied is needed only by readers that began before; they are given some time. */
+async function sortDeltas(site: CollectionSite, versions: readonly HistoryEntry[], now: number): Promise<Deltas> {
+  const { appliedDeltaMs } = site.parts.policy;
+  const appliedAt = (seq: number): number | undefined => versions.find(({ manifest }) => manifest.appliedSeq >= seq)?.committedAt;
+  const kept: Delta[] = [];
+  const gone: Delta[] = [];
+  let nextAt = Infinity;
+  for await (const delta of site.all<Delta>("delta.")) {
+    const at = appliedAt(delta.seq);
+    if (at !== undefined && now - at >= appliedDeltaMs) gone.push(delta);
+    else kept.push(delta);
+    if (at !== undefined && now - at < appliedDeltaMs) nextAt = Math.min(nextAt, at + appliedDeltaMs);
+  }
+  return { kept, gone, nextAt };
+}
+
+/** False when the guard did not hold. Absent items are fine. */
+export async function removeItems(site: CollectionSite, ids: readonly string[], guard?: Operation): Promise<boolean> {
+  for (let i = 0; i < ids.length; i += 20) {
+    const removed = await removeBatch(site, ids.slice(i, i + 20), guard);
+    if (!removed) return false;
+  }
+  return true;
+}
+
+async function removeBatch(site: CollectionSite, ids: readonly string[], guard: Operation | undefined): Promise<boolean> {
+  try {
+    await site.batch([...(guard === undefined ? [] : [guard]), ...ids.map((id): Operation => ({ op: "delete", id }))]);
+    return true;
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
+    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+  }
+  if (ids.length <= 1) return true;
+  for (const id of ids) if (!(await removeBatch(site, [id], guard))) return false; // Somebody else removed some of them.
+  return true;
+}

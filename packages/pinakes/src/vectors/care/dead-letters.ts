@@ -1,0 +1,58 @@
+/** Deltas that could not be read (RFC 0001, "Compact"): kept in the manifest until somebody decides. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { WorkRegistry } from "../log/work-registry.ts";
+import { readRow } from "../compact/fold-plan.ts";
+import { manifestOf } from "../compact/fold.ts";
+import { opCodes, type Op } from "../segment/row.ts";
+import { SegmentRows } from "../segment/segment-rows.ts";
+import type { CollectionSite } from "../store/collection-site.ts";
+import type { DeadDelta } from "../store/manifest.ts";
+import { itemIds, type DeadRequest } from "../store/records.ts";
+import { openFile } from "../segment/file-format.ts";
+
+export async function listDead(site: CollectionSite): Promise<readonly DeadDelta[]> {
+  const { head } = await site.state();
+  return (await manifestOf(site, head)).dead;
+}
+
+export interface InspectedDelta extends DeadDelta {
+  /** What can be read of it now, or why it cannot. */
+  readonly content: readonly { readonly id: string; readonly op: Op; readonly text?: string }[] | { readonly error: string };
+}
+
+export async function inspectDead(site: CollectionSite, seq: number): Promise<InspectedDelta> {
+  const dead = await findDead(site, seq);
+  try {
+    const rows = new SegmentRows(openFile(await site.getObject(dead.key), dead), seq);
+    const content = Array.from({ length: rows.rows }, (_, row) => {
+      const { id, text } = readRow(rows, row);
+      return { id, op: opOf(rows.op[row]), ...(text === undefined ? {} : { text }) };
+    });
+    return { ...dead, content };
+  } catch (error) {
+    if (!PinakesError.isInstance(error)) throw error;
+    return { ...dead, content: { error: error.detail } };
+  }
+}
+
+/** The next compaction tries it once more, with its old seq: what was written since then stays as it is. */
+export async function requestDead(site: CollectionSite, work: WorkRegistry, seq: number, action: DeadRequest["action"]): Promise<void> {
+  await findDead(site, seq);
+  const request: DeadRequest = { seq, action };
+  await site.batch([
+    { op: "check", id: itemIds.fence, where: { status: "active" } },
+    { op: "upsert", document: site.document(itemIds.request(seq), request) },
+  ]);
+  const { tenant, collection } = site;
+  await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
+}
+
+async function findDead(site: CollectionSite, seq: number): Promise<DeadDelta> {
+  const dead = (await listDead(site)).find((delta) => delta.seq === seq);
+  if (dead === undefined) throw new PinakesError("NOT_FOUND", `There is no dead delta ${seq} in this collection.`);
+  return dead;
+}
+
+function opOf(code: number | undefined): Op {
+  return (Object.keys(opCodes) as Op[]).find((op) => opCodes[op] === code) ?? "put";
+}

@@ -1,0 +1,73 @@
+/** Deleting a collection (RFC 0001, "Delete"): fenced at once, its bytes gone at `purgeAt`, resumable at every point. */
+import { PinakesError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { WorkRegistry } from "../log/work-registry.ts";
+import type { CollectionSite } from "../store/collection-site.ts";
+import { itemIds, type Fence, type Lease } from "../store/records.ts";
+import { listObjects, removeItems } from "./collect.ts";
+
+const secondSweepMs = 86_400_000;
+
+/** Nobody reads or writes it from here on. Until `purgeAt` it can be had back exactly. */
+export async function trashCollection(site: CollectionSite, work: WorkRegistry, purgeAt: number): Promise<void> {
+  const fence = await site.fence();
+  if (fence === undefined || fence.status === "deleted" || fence.status === "purging") throw site.notFound();
+  const { tenant, collection } = site;
+  await work.put({ kind: "purge", tenant, collection, notBefore: purgeAt });
+  await fenceOff(site, fence, { ...fence, status: "trashed", purgeAt });
+}
+
+export async function undeleteCollection(site: CollectionSite): Promise<void> {
+  const fence = await site.fence();
+  if (fence?.status !== "trashed") throw fence?.status === "active" ? new PinakesError("CONFLICT", "The collection is not deleted.") : site.notFound();
+  const { purgeAt: _, ...rest } = fence;
+  await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "active" }), where: { status: "trashed" } }]);
+}
+
+export interface PurgeResult {
+  readonly objects: number;
+  readonly items: number;
+}
+
+/** Removes every object, then every item but the fence. Called again after a crash it goes on; at the end it finds nothing. */
+export async function purgeCollection(site: CollectionSite, work: WorkRegistry): Promise<PurgeResult> {
+  const fence = await site.fence();
+  if (fence === undefined) throw site.notFound();
+  const { tenant, collection } = site;
+  if (fence.status !== "purging" && fence.status !== "deleted") {
+    await work.put({ kind: "purge", tenant, collection, notBefore: 0 });
+    await fenceOff(site, fence, { ...fence, status: "purging" });
+  }
+  const objects = await removeObjects(site);
+  const ids: string[] = [];
+  for await (const { id } of site.all<object>("")) if (id !== itemIds.fence) ids.push(id);
+  await removeItems(site, ids);
+  const { reason: _r, purgeAt: _p, ...rest } = fence;
+  await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "deleted" } satisfies Fence) }]);
+  // An upload that was under way may arrive after the list: it is looked for once more, later.
+  const second = fence.status === "deleted";
+  const entry = await work.read({ kind: "purge", tenant, collection });
+  if (second && entry !== undefined) await work.remove(entry);
+  else if (!second) await work.put({ kind: "purge", tenant, collection, notBefore: site.parts.clock.now() + secondSweepMs });
+  return { objects, items: ids.length };
+}
+
+async function removeObjects(site: CollectionSite): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const keys = (await listObjects(site)).map(({ key }) => key);
+    if (keys.length === 0) return removed;
+    for (let i = 0; i < keys.length; i += limits.objectDeleteKeysMax) await site.parts.objects.delete(site.scope, keys.slice(i, i + limits.objectDeleteKeysMax));
+    removed += keys.length;
+  }
+}
+
+/** The status changes, and whoever holds the lease or is about to publish is refused. */
+async function fenceOff(site: CollectionSite, from: Fence, to: Fence): Promise<void> {
+  const lease = await site.read<Lease>(itemIds.lease);
+  const fenced: Lease = { owner: null, epoch: (lease?.epoch ?? 0) + 1, beat: 0 };
+  await site.batch([
+    { op: "replace", document: site.document(itemIds.fence, to), where: { status: from.status } },
+    ...(lease === undefined ? [] : [{ op: "replace" as const, document: site.document(itemIds.lease, fenced) }]),
+  ]);
+}

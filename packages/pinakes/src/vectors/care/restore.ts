@@ -1,0 +1,62 @@
+/** Restoring an earlier version: as a new one, never by going back (RFC 0001, "Restore"). */
+import { PinakesError, show } from "../../domain/errors.ts";
+import { prepare } from "../compact/publish.ts";
+import { historyAt, checkTime } from "../read/reader.ts";
+import { historyDocument, type CollectionSite } from "../store/collection-site.ts";
+import type { Manifest } from "../store/manifest.ts";
+import { itemIds, type Lease } from "../store/records.ts";
+
+export interface RestoreResult {
+  readonly version: number;
+  readonly restored: number;
+  /** Writes that are not part of the collection any more. */
+  readonly discarded: readonly [number, number] | undefined;
+}
+
+const attemptsMax = 20;
+
+export async function restoreVersion(site: CollectionSite, to: { version: number } | { time: number | string }): Promise<RestoreResult> {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const result = await tryRestore(site, to);
+    if (result !== undefined) return result;
+  }
+  throw new PinakesError("UNAVAILABLE", "The collection changed again and again during the restore; try again.");
+}
+
+/** Undefined when somebody wrote, published or took the lease meanwhile. */
+async function tryRestore(site: CollectionSite, to: { version: number } | { time: number | string }): Promise<RestoreResult | undefined> {
+  const { head, log } = await site.state();
+  const lease = await site.lease();
+  const entry = "version" in to ? await site.history(to.version) : await historyAt(site, checkTime(to.time));
+  const current = await site.history(head.version);
+  if (entry === undefined) throw new PinakesError("NOT_FOUND", `There is no version ${show(to)} (any more); see the history for those that can be restored.`);
+  if (current === undefined) return undefined;
+  const by = { owner: "restore", epoch: lease.epoch + 1 };
+  const last = log.nextSeq - 1;
+  const old = entry.manifest;
+  const discarded: Manifest["discarded"] = [...old.discarded, ...current.manifest.discarded].filter(([from], i, all) => all.findIndex((range) => range[0] === from) === i);
+  if (old.appliedSeq < last) discarded.push([old.appliedSeq + 1, last]);
+  const fields = { ...old, reason: "restore" as const, logId: log.logId, appliedSeq: last, appliedBytes: log.bytes, applied: [], discarded };
+  const next = prepare(site, head, by, fields);
+  await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
+  const fenced: Lease = { owner: null, epoch: by.epoch, beat: 0 };
+  const { key, sha256, committedAt } = next.head;
+  try {
+    await site.batch([
+      { op: "check", id: itemIds.fence, where: { status: "active" } },
+      // A collection of garbage must not take away what is restored: it removes the entry only while the head is the one it read.
+      { op: "check", id: itemIds.history(old.version) },
+      { op: "check", id: itemIds.log, where: { nextSeq: log.nextSeq, generation: log.generation } },
+      { op: "replace", document: site.document(itemIds.lease, fenced), where: { epoch: lease.epoch } },
+      { op: "replace", document: site.document(itemIds.head, next.head), where: { version: head.version, commitId: head.commitId } },
+      {
+        op: "create",
+        document: site.document(itemIds.history(next.head.version), historyDocument({ manifest: next.manifest, key, sha256, committedAt }, next.text)),
+      },
+    ]);
+  } catch (error) {
+    if (PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code)) return undefined;
+    throw error;
+  }
+  return { version: next.head.version, restored: old.version, discarded: old.appliedSeq < last ? [old.appliedSeq + 1, last] : undefined };
+}

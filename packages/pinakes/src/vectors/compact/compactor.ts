@@ -1,0 +1,113 @@
+/** Compacting one collection (RFC 0001, "Compact"): fold what is pending, merge what has gathered, publish each step. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { WorkRegistry } from "../log/work-registry.ts";
+import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
+import { itemIds, type Fence, type Head, type Log } from "../store/records.ts";
+import { foldOnce } from "./fold.ts";
+import { LeaseObserver, type HeldLease } from "./lease.ts";
+import { mergeOnce } from "./merge.ts";
+import { Fenced, readMirror } from "./publish.ts";
+
+export interface CompactionResult {
+  /** busy: somebody else is at it. fenced: somebody else took over. waiting: a delta could not be read and will be tried again. */
+  readonly outcome: "done" | "busy" | "fenced" | "waiting" | "stopped";
+  readonly folds: number;
+  readonly merges: number;
+  /** Rows written into segments, by folds and merges. */
+  readonly rowsWritten: number;
+  /** Why it waits or was fenced. */
+  readonly reason?: string;
+}
+
+export class Compactor {
+  readonly owner: string;
+  readonly #work: WorkRegistry;
+  readonly #leases = new LeaseObserver();
+
+  constructor(owner: string, work: WorkRegistry) {
+    this.owner = owner;
+    this.#work = work;
+  }
+
+  async run(site: CollectionSite, options: { signal?: AbortSignal; mergeAll?: boolean } = {}): Promise<CompactionResult> {
+    const lease = await this.#leases.acquire(site, this.owner);
+    if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
+    const counts = { folds: 0, merges: 0, rowsWritten: 0 };
+    try {
+      return { ...(await this.#steps(site, lease, counts, options)), ...counts };
+    } catch (error) {
+      if (error instanceof Fenced) return { outcome: "fenced", reason: error.message, ...counts };
+      if (error instanceof MissingObject && (await hasMoved(site, lease))) return { outcome: "fenced", reason: error.message, ...counts };
+      throw error;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async #steps(
+    site: CollectionSite,
+    lease: HeldLease,
+    counts: { folds: number; merges: number; rowsWritten: number },
+    { signal, mergeAll = false }: { signal?: AbortSignal; mergeAll?: boolean },
+  ): Promise<Pick<CompactionResult, "outcome" | "reason">> {
+    const { tenant, collection } = site;
+    const entry = await this.#work.read({ kind: "compact", tenant, collection });
+    let { head } = await site.state();
+    await refuseDivergence(site, head);
+    for (;;) {
+      if (signal?.aborted === true) return { outcome: "stopped" };
+      if (lease.lost.aborted) return { outcome: "fenced", reason: "the lease is somebody else's" };
+      const folded = await foldOnce(site, head, lease);
+      if (folded !== undefined && "waiting" in folded) return { outcome: "waiting", reason: folded.waiting };
+      const step = folded ?? (await mergeOnce(site, head, lease, mergeAll));
+      if (step === undefined) {
+        if (await this.#rest(site, head)) break;
+        continue; // A writer was faster.
+      }
+      if (folded === undefined) counts.merges += 1;
+      else counts.folds += 1;
+      counts.rowsWritten += step.rowsWritten;
+      head = step.published.head;
+      // What was superseded is garbage one day.
+      await this.#work.ensure({ kind: "collect", tenant, collection, notBefore: site.parts.clock.now() + site.parts.policy.collectAfterMs });
+    }
+    await this.#rest(site, head);
+    if (entry !== undefined) await this.#work.remove(entry);
+    return { outcome: "done" };
+  }
+
+  /** Nothing is pending: say so, unless somebody wrote meanwhile. */
+  async #rest(site: CollectionSite, head: Head): Promise<boolean> {
+    try {
+      await site.batch([{ op: "patch", id: itemIds.log, patch: [{ op: "set", path: "/dirty", value: false }], where: { nextSeq: head.appliedSeq + 1 } }]);
+      return true;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
+      throw error;
+    }
+  }
+}
+
+/** Whether an object is missing because this compactor is not the one at work any more. */
+async function hasMoved(site: CollectionSite, lease: HeldLease): Promise<boolean> {
+  return (await site.lease()).epoch !== lease.epoch;
+}
+
+/** A mirror that is ahead of the head means that the items were restored to an older state: going on would lose what came after. */
+async function refuseDivergence(site: CollectionSite, head: Head): Promise<void> {
+  const log = await site.read<Log>(itemIds.log);
+  const mirror = await readMirror(site);
+  const reason =
+    log !== undefined && log.nextSeq <= head.appliedSeq
+      ? `its head knows the log up to ${head.appliedSeq}, but the log ends before ${log.nextSeq}`
+      : mirror !== undefined && mirror.version > head.version
+        ? `its bucket has version ${mirror.version}, but its items end at version ${head.version}; were they restored from a backup?`
+        : undefined;
+  if (reason === undefined) return;
+  const fence = await site.fence();
+  if (fence?.status === "active") {
+    const marked: Fence = { ...fence, status: "diverged", reason };
+    await site.batch([{ op: "replace", document: site.document(itemIds.fence, marked), where: { status: "active" } }]);
+  }
+  throw new PinakesError("CORRUPT", `The vectors of collection "${site.collection}" have diverged: ${reason} Repair them from the bucket.`);
+}

@@ -1,0 +1,92 @@
+/**
+ * What a batch of deltas does to a collection (RFC 0001, "Fold"): which of their rows go into the new segment, and which rows of
+ * older segments they take away. Pure: from opened files to a plan.
+ */
+import { idHash } from "../segment/id-hash.ts";
+import { opCodes, type Row } from "../segment/row.ts";
+import type { SegmentRows } from "../segment/segment-rows.ts";
+import type { OpenSegment } from "../store/open-segments.ts";
+import { patchMetadata } from "../log/rows.ts";
+
+export interface OpenDelta {
+  readonly seq: number;
+  readonly rows: SegmentRows;
+}
+
+export interface FoldPlan {
+  /** Rows of the deltas as they are. */
+  readonly kept: readonly { readonly delta: number; readonly row: number }[];
+  /** Rows that a patch made new, by the seq of the patch. */
+  readonly patched: ReadonlyMap<number, readonly Row[]>;
+  /** For each older segment, in its order: rows that are taken away now. */
+  readonly removed: readonly (readonly number[])[];
+}
+
+type Winner = { readonly seq: number; readonly delta: number; readonly row: number } | { readonly seq: number; readonly patched: Row };
+
+/** `deltas` ascending by seq; a delta that was dead and is tried again has its old one. */
+export function planFold(deltas: readonly OpenDelta[], segments: readonly OpenSegment[], keepsTombstone: (seq: number) => boolean): FoldPlan {
+  const winners = new Map<string, Winner>();
+  for (const [index, delta] of deltas.entries()) {
+    for (let row = 0; row < delta.rows.rows; row += 1) {
+      const id = delta.rows.id(row);
+      if (delta.rows.op[row] !== opCodes.patch) {
+        winners.set(id, { seq: delta.seq, delta: index, row });
+        continue;
+      }
+      const base = winners.has(id) ? newestPut(deltas, winners.get(id) as Winner) : storedPut(segments, id, delta.seq);
+      if (base === undefined) continue; // There is nothing to patch.
+      winners.set(id, { seq: delta.seq, patched: { ...base, metadata: patchMetadata(base.metadata ?? {}, delta.rows.metadata(row)) } });
+    }
+  }
+  return settle(deltas, segments, winners, keepsTombstone);
+}
+
+function settle(
+  deltas: readonly OpenDelta[],
+  segments: readonly OpenSegment[],
+  winners: ReadonlyMap<string, Winner>,
+  keepsTombstone: (seq: number) => boolean,
+): FoldPlan {
+  const kept: { delta: number; row: number }[] = [];
+  const patched = new Map<number, Row[]>();
+  const removed = segments.map((): number[] => []);
+  for (const [id, winner] of winners) {
+    const found = findStored(segments, id);
+    if (found !== undefined && found.seq > winner.seq) continue; // Tried again after something newer was written.
+    if (found !== undefined) (removed[found.segment] as number[]).push(found.row);
+    if ("patched" in winner) patched.set(winner.seq, [...(patched.get(winner.seq) ?? []), winner.patched]);
+    else if ((deltas[winner.delta] as OpenDelta).rows.isPut(winner.row) || keepsTombstone(winner.seq)) kept.push(winner);
+  }
+  return { kept: kept.map(({ delta, row }) => ({ delta, row })), patched, removed };
+}
+
+function newestPut(deltas: readonly OpenDelta[], winner: Winner): Row | undefined {
+  if ("patched" in winner) return winner.patched;
+  const { rows } = deltas[winner.delta] as OpenDelta;
+  return rows.isPut(winner.row) ? readRow(rows, winner.row) : undefined;
+}
+
+/** Not one that is newer than the patch: that has lost already. */
+function storedPut(segments: readonly OpenSegment[], id: string, before: number): Row | undefined {
+  const found = findStored(segments, id);
+  if (found === undefined || found.seq > before) return undefined;
+  const { rows } = segments[found.segment] as OpenSegment;
+  return rows.isPut(found.row) ? readRow(rows, found.row) : undefined;
+}
+
+/** The row or tombstone that counts for this id; there is at most one. */
+function findStored(segments: readonly OpenSegment[], id: string): { segment: number; row: number; seq: number } | undefined {
+  const utf8 = Buffer.from(id, "utf8");
+  const hash = idHash(utf8);
+  for (const [index, { rows, deleted }] of segments.entries()) {
+    const row = rows.find(utf8, hash);
+    if (row >= 0 && !(deleted?.has(row) ?? false)) return { segment: index, row, seq: rows.seq(row) };
+  }
+  return undefined;
+}
+
+export function readRow(rows: SegmentRows, row: number): Row {
+  const text = rows.text(row);
+  return { id: rows.id(row), op: "put", vector: rows.vector(row), metadata: rows.metadata(row), ...(text === undefined ? {} : { text }) };
+}

@@ -1,0 +1,86 @@
+/**
+ * The compactor's lease (RFC 0001, "Lease"): for progress, not for safety. Whoever publishes is checked by its epoch, so a wrong
+ * guess about time costs work and nothing else.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { CollectionSite } from "../store/collection-site.ts";
+import { itemIds, type Lease } from "../store/records.ts";
+
+interface Seen {
+  readonly epoch: number;
+  readonly beat: number;
+  readonly since: number;
+}
+
+/** What this process has seen of others' leases. */
+export class LeaseObserver {
+  readonly #seen = new Map<string, Seen>();
+
+  /** Undefined when somebody else is at work. */
+  async acquire(site: CollectionSite, owner: string): Promise<HeldLease | undefined> {
+    const lease = await site.lease();
+    const name = `${site.tenant}/${site.collection}`;
+    if (lease.owner !== null && !this.#isAbandoned(name, lease, site)) return undefined;
+    this.#seen.delete(name);
+    const taken: Lease = { owner, epoch: lease.epoch + 1, beat: 0 };
+    try {
+      await site.batch([
+        { op: "check", id: itemIds.fence, where: { status: "active" } },
+        { op: "replace", document: site.document(itemIds.lease, taken), where: { epoch: lease.epoch, beat: lease.beat, owner: lease.owner } },
+      ]);
+    } catch (error) {
+      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) return undefined;
+      throw error;
+    }
+    return new HeldLease(site, owner, taken.epoch);
+  }
+
+  /** Its heart has not beaten for the whole ttl, while this process was watching. */
+  #isAbandoned(name: string, { epoch, beat }: Lease, { parts }: CollectionSite): boolean {
+    const now = parts.monotonic();
+    const seen = this.#seen.get(name);
+    if (seen === undefined || seen.epoch !== epoch || seen.beat !== beat) {
+      this.#seen.set(name, { epoch, beat, since: now });
+      return false;
+    }
+    return now - seen.since >= parts.policy.leaseMs;
+  }
+}
+
+export class HeldLease {
+  readonly owner: string;
+  readonly epoch: number;
+  readonly #site: CollectionSite;
+  readonly #lost = new AbortController();
+  readonly #stopBeating: () => void;
+
+  constructor(site: CollectionSite, owner: string, epoch: number) {
+    this.#site = site;
+    this.owner = owner;
+    this.epoch = epoch;
+    this.#stopBeating = site.parts.timers.every(site.parts.policy.leaseMs / 3, () => this.beat());
+  }
+
+  /** Aborted as soon as a heartbeat finds that the lease is somebody else's. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  async beat(): Promise<void> {
+    try {
+      await this.#site.batch([{ op: "patch", id: itemIds.lease, patch: [{ op: "incr", path: "/beat", value: 1 }], where: { owner: this.owner, epoch: this.epoch } }]);
+    } catch (error) {
+      // Anything else is trouble of the store: the job goes on, and its publish is checked by the epoch.
+      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) this.#lost.abort(error);
+    }
+  }
+
+  async release(): Promise<void> {
+    this.#stopBeating();
+    const { epoch, owner } = this;
+    try {
+      await this.#site.batch([{ op: "patch", id: itemIds.lease, patch: [{ op: "set", path: "/owner", value: null }], where: { owner, epoch } }]);
+    } catch {
+      // Lost, or the store has trouble: the lease runs out by itself.
+    }
+  }}

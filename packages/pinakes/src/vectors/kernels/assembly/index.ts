@@ -1,0 +1,6 @@
+/** What the compiled module exports. Built by scripts/kernels.ts into ../kernels.wasm. */
+export { prepare } from "./query";
+export { scanRange, scanRows, scanMasked } from "./scan";
+export { exactScore } from "./rescore";
+export { orderLists, roughLog2, searchGivenLists, searchLists, searchRows, traceLists } from "./search";
+export { accumulate, assign } from "./kmeans";

@@ -1,0 +1,66 @@
+/**
+ * The search kernels (WebAssembly, built by scripts/kernels.ts). They work in the memory of a segment; a context struct in its scratch
+ * area tells them where things are. Addresses are bytes from the start of the memory.
+ */
+import { readFileSync } from "node:fs";
+
+export interface Kernels {
+  prepare(ctx: number): void;
+  scanRange(ctx: number, first: number, end: number): void;
+  scanRows(ctx: number, list: number, count: number): void;
+  scanMasked(ctx: number, first: number, end: number): void;
+  exactScore(ctx: number, row: number): number;
+  searchRows(ctx: number, candidates: number, masked: boolean): number;
+  searchLists(ctx: number, candidates: number, masked: boolean, atMost: number, slack: number, weight: number, ease: number): number;
+  searchGivenLists(ctx: number, candidates: number, masked: boolean, list: number, count: number): number;
+  roughLog2(x: number): number;
+  orderLists(ctx: number): number;
+  traceLists(ctx: number, candidates: number, limit: number): number;
+  assign(
+    codes: number,
+    scales: number,
+    sums: number,
+    rows: number,
+    stride: number,
+    centroids: number,
+    centroidScales: number,
+    centroidBiases: number,
+    centroidCount: number,
+    out: number,
+  ): void;
+  accumulate(codes: number, scales: number, rows: number, stride: number, assigned: number, totals: number, counts: number): void;
+}
+
+/** A WebAssembly.Memory that threads share. */
+export interface WasmMemory {
+  readonly buffer: SharedArrayBuffer;
+}
+
+/** The types of WebAssembly come with those of the browser, which this repository does without. */
+const wasm = (
+  globalThis as unknown as {
+    WebAssembly: {
+      Module: new (bytes: Uint8Array) => object;
+      Instance: new (module: object, imports: object) => { readonly exports: unknown };
+      Memory: new (options: { initial: number; maximum: number; shared: true }) => WasmMemory;
+    };
+  }
+).WebAssembly;
+let compiled: object | undefined;
+
+export function kernelsFor(memory: WasmMemory): Kernels {
+  compiled ??= new wasm.Module(readFileSync(new URL("./kernels.wasm", import.meta.url)));
+  return new wasm.Instance(compiled, { env: { memory } }).exports as Kernels;
+}
+
+export const pageBytes = 65_536;
+
+/** A shared memory that holds `bytes` and never grows, so views of it stay valid. */
+export function sharedMemory(bytes: number): WasmMemory {
+  const pages = Math.max(1, Math.ceil(bytes / pageBytes));
+  return new wasm.Memory({ initial: pages, maximum: pages, shared: true });
+}
+
+export function align(bytes: number): number {
+  return Math.ceil(bytes / 64) * 64;
+}

@@ -1,0 +1,107 @@
+/** Appending a delta (RFC 0001, "Append"). */
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { vectorLimits } from "../limits.ts";
+import type { BuiltDelta } from "../segment/build-delta.ts";
+import type { CollectionSite } from "../store/collection-site.ts";
+import { itemIds, type DeltaId, type Head, type Log } from "../store/records.ts";
+import { GroupCommit, Overtaken, diverged, otherContent, type Committed } from "./group-commit.ts";
+import { checkRows, type Changes } from "./rows.ts";
+import { encodeToken } from "./session-token.ts";
+import type { WorkRegistry } from "./work-registry.ts";
+
+export interface AppendInput extends Changes {
+  /** Chosen by the caller, so that a repeat is recognised. Made when absent. */
+  readonly deltaId?: string;
+}
+
+export interface AppendResult {
+  readonly deltaId: string;
+  readonly seq: number;
+  /** Give it to a query that must see this write, in whichever process. */
+  readonly session: string;
+  /** True when this very delta had been appended before. */
+  readonly repeated: boolean;
+  /** Ids that occurred more than once in this delta; the last one counted. */
+  readonly duplicates: readonly string[];
+}
+
+const overtakenMax = 20;
+const deltaIdPattern = new RegExp(`^[A-Za-z0-9._:@+-]{1,${vectorLimits.deltaIdCharsMax}}$`);
+
+/** The appenders of a process: one group commit for each collection that is being written to. */
+export class Appender {
+  readonly #work: WorkRegistry;
+  readonly #groups = new Map<string, GroupCommit>();
+
+  constructor(work: WorkRegistry) {
+    this.#work = work;
+  }
+
+  async append(site: CollectionSite, input: AppendInput): Promise<AppendResult> {
+    const { deltaId = site.parts.uniqueName(), ...changes } = input;
+    if (typeof deltaId !== "string" || !deltaIdPattern.test(deltaId))
+      throw invalid(`deltaId: must be 1–${vectorLimits.deltaIdCharsMax} letters, digits or any of "._:@+-"; got ${show(deltaId)}.`);
+    const { fence, head, log } = await site.state();
+    if (fence.status === "diverged") throw diverged(fence);
+    const { rows, duplicates } = checkRows(changes, fence.settings);
+    const built = await site.parts.builder.delta(site.collection, fence.settings, rows);
+    const { seq, logId, repeated } = await this.#store(site, { deltaId, built, duplicates: duplicates.length, known: input.deltaId !== undefined, head, log });
+    return { deltaId, seq, session: encodeToken({ logId, seq }), repeated, duplicates };
+  }
+
+  async #store(
+    site: CollectionSite,
+    { deltaId, built, duplicates, known, head, log }: { deltaId: string; built: BuiltDelta; duplicates: number; known: boolean; head: Head; log: Log },
+  ): Promise<Committed> {
+    if (known) {
+      const earlier = await site.read<DeltaId>(itemIds.deltaId(deltaId));
+      if (earlier !== undefined && earlier.contentHash !== built.contentHash) throw otherContent(deltaId);
+      if (earlier !== undefined) return { seq: earlier.seq, logId: log.logId, repeated: true };
+    }
+    checkPending(head, log);
+    let { generation } = log;
+    for (let attempt = 0; attempt < overtakenMax; attempt += 1) {
+      const key = site.newKey("deltas", "seg");
+      await site.parts.objects.put(site.scope, key, built.bytes);
+      const { sha256, headBytes, rows, contentHash } = built;
+      try {
+        return await this.#commit(site, { deltaId, key, sha256, bytes: built.bytes.byteLength, headBytes, rows, contentHash, duplicates }, generation);
+      } catch (error) {
+        // What was put is garbage now; a failure to remove it is left to the next collection of garbage.
+        if (error instanceof Overtaken) ({ log: { generation } } = await site.state());
+        else if (!isUnknown(error)) await site.parts.objects.delete(site.scope, [key]).catch(() => {});
+        if (!(error instanceof Overtaken)) throw error;
+      }
+    }
+    throw new PinakesError("UNAVAILABLE", "Garbage was collected again and again during this append; try again.");
+  }
+
+  async #commit(site: CollectionSite, delta: Parameters<GroupCommit["commit"]>[0], generation: number): Promise<Committed> {
+    const name = `${site.tenant}/${site.collection}`;
+    const group = this.#groups.get(name) ?? new GroupCommit(site, this.#work);
+    this.#groups.set(name, group);
+    try {
+      return await group.commit(delta, generation);
+    } finally {
+      // An idle collection costs no memory. Settled on the next turn, because the flush ends after this promise.
+      setImmediate(() => {
+        if (group.idle && this.#groups.get(name) === group) this.#groups.delete(name);
+      });
+    }
+  }
+}
+
+/** The commit may have arrived: the object must stay. */
+function isUnknown(error: unknown): boolean {
+  return !PinakesError.isInstance(error) || error.code === "UNAVAILABLE" || error.code === "INTERNAL";
+}
+
+function checkPending(head: Head, log: Log): void {
+  const deltas = log.nextSeq - 1 - head.appliedSeq;
+  const bytes = log.bytes - head.appliedBytes;
+  if (deltas < vectorLimits.pendingDeltasMax && bytes < vectorLimits.pendingBytesMax) return;
+  throw new PinakesError(
+    "THROTTLED",
+    `${deltas} deltas (${bytes} bytes) wait to be compacted; at most ${vectorLimits.pendingDeltasMax} (${vectorLimits.pendingBytesMax}) may. Wait some seconds, then repeat.`,
+  );
+}

@@ -1,0 +1,168 @@
+/** Views of collections (RFC 0001, "Read"): strong by default, of an earlier version on request, with the last one cached. */
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { decodeToken, staleToken } from "../log/session-token.ts";
+import { vectorLimits } from "../limits.ts";
+import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
+import { isDiscarded } from "../store/manifest.ts";
+import type { Head, HistoryEntry, Log } from "../store/records.ts";
+import { extendView, openView, type View } from "./view.ts";
+
+export interface ReadOptions {
+  /** A token that an append returned: the read shows that write, or waits for it. */
+  readonly session?: string | undefined;
+  /** A version, or a time (epoch milliseconds or ISO 8601): the collection as it was then. */
+  readonly asOf?: { readonly version: number } | { readonly time: number | string } | undefined;
+  /** A view that this process has, if it is not older than so many milliseconds, without asking the store. */
+  readonly staleMs?: number | undefined;
+}
+
+interface Cached {
+  readonly view: View;
+  readonly nextSeq: number;
+  readonly logId: string;
+  readonly readAt: number;
+}
+
+const attemptsMax = 20;
+const sessionPollMs = 20;
+
+export class Reader {
+  readonly #cached = new Map<string, Cached>();
+  readonly #opening = new Map<string, Promise<Cached>>();
+  readonly #viewsMax: number;
+
+  constructor(viewsMax = 256) {
+    this.#viewsMax = viewsMax;
+  }
+
+  async view(site: CollectionSite, options: ReadOptions = {}): Promise<View> {
+    if (options.asOf !== undefined) return this.#earlier(site, options.asOf);
+    const token = options.session === undefined ? undefined : decodeToken(options.session);
+    const fresh = this.#fresh(site, options.staleMs);
+    if (fresh !== undefined && (token === undefined || (token.logId === fresh.logId && token.seq <= fresh.view.seq))) return fresh.view;
+    const deadline = site.parts.monotonic() + site.parts.policy.sessionWaitMs;
+    for (;;) {
+      const current = await this.#current(site);
+      if (token === undefined) return current.view;
+      if (token.logId !== current.logId || isDiscarded(current.view.manifest, token.seq)) throw staleToken();
+      if (token.seq <= current.view.seq) return current.view;
+      if (site.parts.monotonic() >= deadline) throw new PinakesError("UNAVAILABLE", "session: the write of this token does not show here yet; try again.");
+      await site.parts.timers.pause(sessionPollMs);
+    }
+  }
+
+  /** Forgets what it knows of a collection: it was deleted. */
+  forget(site: CollectionSite): void {
+    this.#cached.delete(nameOf(site));
+  }
+
+  #fresh(site: CollectionSite, staleMs: number | undefined): Cached | undefined {
+    if (staleMs === undefined) return undefined;
+    const cached = this.#cached.get(nameOf(site));
+    return cached !== undefined && site.parts.monotonic() - cached.readAt <= staleMs ? cached : undefined;
+  }
+
+  async #current(site: CollectionSite): Promise<Cached> {
+    let missing: MissingObject | undefined;
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const { head, log } = await site.state();
+      const cached = this.#cached.get(nameOf(site));
+      if (cached !== undefined && sameState(cached, head, log)) return this.#touch(site, cached);
+      try {
+        const opened = await this.#open(site, head, log, cached);
+        if (opened !== undefined) return opened;
+      } catch (error) {
+        // The view may have been overtaken by a collection of garbage; if nothing has moved, the object is lost.
+        if (!(error instanceof MissingObject) || missing?.key === error.key) throw error;
+        missing = error;
+      }
+    }
+    throw new PinakesError("UNAVAILABLE", "The collection changed again and again during this read; try again.");
+  }
+
+  #touch(site: CollectionSite, cached: Cached): Cached {
+    const touched = { ...cached, readAt: site.parts.monotonic() };
+    const name = nameOf(site);
+    this.#cached.delete(name);
+    this.#cached.set(name, touched);
+    if (this.#cached.size > this.#viewsMax) this.#cached.delete(this.#cached.keys().next().value as string);
+    return touched;
+  }
+
+  /** Queries that come together share the work. */
+  async #open(site: CollectionSite, head: Head, log: Log, cached: Cached | undefined): Promise<Cached | undefined> {
+    const name = `${nameOf(site)}/${head.commitId}/${log.nextSeq}`;
+    const under = this.#opening.get(name);
+    if (under !== undefined) return under;
+    const opening = this.#build(site, head, log, cached);
+    const shared = opening.then((view) => view ?? Promise.reject(new PinakesError("UNAVAILABLE", "The collection changed during this read; try again.")));
+    shared.catch(() => {});
+    this.#opening.set(name, shared);
+    try {
+      const view = await opening;
+      return view === undefined ? undefined : this.#touch(site, view);
+    } finally {
+      this.#opening.delete(name);
+    }
+  }
+
+  /** Undefined when the head moved while the tail was read. */
+  async #build(site: CollectionSite, head: Head, log: Log, cached: Cached | undefined): Promise<Cached | undefined> {
+    const sameHead = cached !== undefined && cached.view.manifest.commitId === head.commitId && cached.logId === log.logId;
+    let base: View;
+    if (sameHead) {
+      base = cached.view;
+    } else {
+      const entry = await site.history(head.version);
+      if (entry === undefined || entry.manifest.commitId !== head.commitId) return undefined;
+      base = await openView(site, entry.manifest);
+    }
+    const wanted = log.nextSeq - 1 - base.seq;
+    const tail = wanted <= 0 ? [] : await site.deltas(base.seq + 1, wanted + vectorLimits.pendingDeltasMax);
+    if (tail.length < wanted || tail.some((delta, i) => delta.seq !== base.seq + 1 + i)) return undefined;
+    const view = tail.length === 0 ? base : await extendView(site, base, tail);
+    return { view, nextSeq: view.seq + 1, logId: log.logId, readAt: site.parts.monotonic() };
+  }
+
+  async #earlier(site: CollectionSite, asOf: NonNullable<ReadOptions["asOf"]>): Promise<View> {
+    await site.state(); // A collection that is gone has no past either.
+    const entry = "version" in asOf ? await site.history(checkVersion(asOf.version)) : await historyAt(site, checkTime(asOf.time));
+    const gone = (): PinakesError => new PinakesError("NOT_FOUND", `asOf: the collection ${show(site.collection)} has no version ${show(asOf)} (any more).`);
+    if (entry === undefined) throw gone();
+    try {
+      return await openView(site, entry.manifest);
+    } catch (error) {
+      if (error instanceof MissingObject && (await site.history(entry.manifest.version)) === undefined) throw gone();
+      throw error;
+    }
+  }
+}
+
+/** The version that was the newest at that time. */
+export async function historyAt(site: CollectionSite, time: number): Promise<HistoryEntry | undefined> {
+  let found: HistoryEntry | undefined;
+  for await (const entry of site.histories()) {
+    if (entry.committedAt > time) break;
+    found = entry;
+  }
+  return found;
+}
+
+function sameState(cached: Cached, head: Head, log: Log): boolean {
+  return cached.view.manifest.commitId === head.commitId && cached.logId === log.logId && cached.nextSeq >= log.nextSeq;
+}
+
+function nameOf(site: CollectionSite): string {
+  return `${site.tenant}/${site.collection}`;
+}
+
+function checkVersion(version: unknown): number {
+  if (!Number.isInteger(version) || (version as number) < 0) throw invalid(`asOf.version: must be a whole number, got ${show(version)}.`);
+  return version as number;
+}
+
+export function checkTime(time: unknown): number {
+  const parsed = typeof time === "string" ? Date.parse(time) : time;
+  if (typeof parsed !== "number" || !Number.isFinite(parsed)) throw invalid(`asOf.time: must be a time such as 2030-01-01T00:00:00Z, got ${show(time)}.`);
+  return parsed;
+}

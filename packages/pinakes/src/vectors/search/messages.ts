@@ -1,0 +1,40 @@
+/** What the pool and its threads say to each other. Both sides send lists, so that what comes up in one turn costs one message. */
+import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
+import type { Filter } from "../../domain/filter.ts";
+import type { LoadedSegment } from "../segment/load-segment.ts";
+
+export type Order =
+  | { readonly kind: "load"; readonly id: string; readonly loaded: LoadedSegment }
+  | { readonly kind: "drop"; readonly id: string }
+  /** The rows of a segment that later searches with `dead` must not find. Sent once, so that a search need not carry it. */
+  | { readonly kind: "dead"; readonly id: string; readonly rows: number; readonly words: Uint32Array }
+  | { readonly kind: "search"; readonly call: number; readonly task: SearchTask };
+
+export interface SearchTask {
+  readonly sources: readonly TaskSource[];
+  readonly vector?: Float32Array | undefined;
+  readonly text?: string | undefined;
+  readonly k: number;
+  readonly recall?: number | undefined;
+  readonly filter?: Filter | undefined;
+}
+
+export interface TaskSource {
+  readonly id: string;
+  /** The number of the source in the request. */
+  readonly number: number;
+  readonly dead: boolean;
+  readonly lists?: Uint32Array | undefined;
+}
+
+/** Hits as source, row, score, source, row, score, …: far cheaper to send than objects. */
+export type FlatHits = readonly number[];
+
+export type Answer =
+  | { readonly call: number; readonly vector?: FlatHits | undefined; readonly text?: FlatHits | undefined }
+  | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } };
+
+export function sendError(error: unknown): { readonly code: ErrorCode; readonly detail: string } {
+  if (PinakesError.isInstance(error)) return { code: error.code, detail: error.detail };
+  return { code: "INTERNAL", detail: `A search failed: ${String(error)}` };
+}

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { PinakesError } from "../../domain/errors.ts";
+import { Bitmap } from "../segment/bitmap.ts";
+import { SearchPool } from "./pool.ts";
+import { flatSegment, plainSearch, randomVectors } from "./testing.ts";
+
+const dims = 24;
+const open: SearchPool[] = [];
+
+function pool(options: ConstructorParameters<typeof SearchPool>[0] = { threads: 2 }): SearchPool {
+  const made = new SearchPool(options);
+  open.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+describe("the search pool", () => {
+  it("answers many requests at once, each over several segments, best first", async () => {
+    const searching = pool();
+    const parts = [randomVectors(300, dims, 1), randomVectors(500, dims, 2)];
+    parts.forEach((vectors, i) => searching.load(`s${i}`, flatSegment(vectors, dims, "cosine", searching.slots)));
+    const sources = [{ segment: "s0" }, { segment: "s1" }];
+    const all = new Float32Array(800 * dims);
+    all.set(parts[0] as Float32Array);
+    all.set(parts[1] as Float32Array, 300 * dims);
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => {
+        const vector = randomVectors(1, dims, 50 + i);
+        const { vector: hits, text } = await searching.search({ sources, vector, k: 7 });
+        expect(text).toBeUndefined();
+        const plain = plainSearch(all, dims, "cosine", vector, 7);
+        expect(hits?.map(({ source, row }) => source * 300 + row)).toEqual(plain.map(({ row }) => row));
+      }),
+    );
+  });
+
+  it("leaves out the dead rows of each request, whatever others ask", async () => {
+    const searching = pool({ threads: 1 });
+    const vectors = randomVectors(100, dims, 3);
+    searching.load("s", flatSegment(vectors, dims, "dot", searching.slots));
+    const vector = randomVectors(1, dims, 4);
+    const best = plainSearch(vectors, dims, "dot", vector, 3).map(({ row }) => row);
+    const without = (rows: readonly number[]): Bitmap => {
+      const dead = new Bitmap(100);
+      for (const row of rows) dead.add(row);
+      return dead;
+    };
+    const first = without(best.slice(0, 1));
+    const rounds = await Promise.all([first, without(best.slice(0, 2)), undefined, first].map((dead) => searching.search({ sources: [{ segment: "s", dead }], vector, k: 1 })));
+    expect(rounds.map(({ vector: hits }) => hits?.[0]?.row)).toEqual([best[1], best[2], best[0], best[1]]);
+  });
+
+  it("spreads a large search over threads with the same answer", async () => {
+    const searching = pool({ threads: 2, splitBytesMin: 1 });
+    const one = pool({ threads: 1 });
+    const parts = [randomVectors(900, dims, 8), randomVectors(700, dims, 9), randomVectors(40, dims, 11)];
+    for (const each of [searching, one]) parts.forEach((vectors, i) => each.load(`s${i}`, flatSegment(vectors, dims, "l2", each.slots)));
+    const request = { sources: [{ segment: "s0" }, { segment: "s1" }, { segment: "s2" }], vector: randomVectors(1, dims, 10), k: 20 };
+    expect(await searching.search(request)).toEqual(await one.search(request));
+  });
+
+  it("refuses a segment that it does not have, also after drop", async () => {
+    const searching = pool();
+    searching.load("s", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots));
+    const request = { sources: [{ segment: "s" }], vector: randomVectors(1, dims, 6), k: 1 };
+    const running = searching.search(request);
+    searching.drop("s");
+    expect((await running).vector?.length).toBe(1);
+    await expect(searching.search(request)).rejects.toThrow("not loaded");
+    expect(() => searching.load("t", flatSegment(randomVectors(10, dims, 5), dims, "l2", 1))).toThrow("slots");
+  });
+
+  it("hands on what goes wrong in a search and goes on", async () => {
+    const searching = pool({ threads: 1 });
+    searching.load("s", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots));
+    const request = { sources: [{ segment: "s" }], vector: randomVectors(1, dims, 6), k: 1 };
+    await expect(searching.search({ ...request, text: "words" })).rejects.toThrow(PinakesError);
+    expect((await searching.search(request)).vector?.length).toBe(1);
+  });
+
+  it("refuses what a crashed thread was asked, and replaces the thread", async () => {
+    const script = `import { parentPort } from "node:worker_threads";
+      parentPort.on("message", (orders) => { if (JSON.stringify(orders).includes("crash!")) process.exit(9); });
+      await import(${JSON.stringify(new URL("./search-thread.ts", import.meta.url).href)});`;
+    const searching = pool({ threads: 1, script: new URL(`data:text/javascript,${encodeURIComponent(script)}`) });
+    searching.load("s", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots));
+    const request = { sources: [{ segment: "s" }], vector: randomVectors(1, dims, 6), k: 3 };
+    const before = await searching.search(request);
+    const crashed = await Promise.allSettled([searching.search(request), searching.search({ ...request, filter: { a: "crash!" } })]);
+    for (const outcome of crashed) expect(outcome).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE", retryable: true } });
+    expect(await searching.search(request)).toEqual(before);
+  });
+
+  it("refuses everything once closed", async () => {
+    const searching = pool({ threads: 1 });
+    searching.load("s", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots));
+    const request = { sources: [{ segment: "s" }], vector: randomVectors(1, dims, 6), k: 3 };
+    const running = searching.search(request).catch((error: unknown) => error);
+    await searching.close();
+    expect(await running).toMatchObject({ code: "UNAVAILABLE", retryable: false });
+    await expect(searching.search(request)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});

@@ -1,0 +1,55 @@
+/** A search thread: it shares the memory of every segment with the others and has its own slot in each. */
+import { parentPort, workerData } from "node:worker_threads";
+import { Bitmap } from "../segment/bitmap.ts";
+import type { LoadedSegment } from "../segment/load-segment.ts";
+import { sendError, type Answer, type Order } from "./messages.ts";
+import { runTask } from "./run-task.ts";
+import { SegmentSearch } from "./search-segment.ts";
+
+interface Held {
+  readonly loaded: LoadedSegment;
+  search?: SegmentSearch;
+  dead?: Bitmap;
+}
+
+const { slot } = workerData as { readonly slot: number };
+const held = new Map<string, Held>();
+
+function segmentFor(id: string): { search: SegmentSearch; dead: Bitmap | undefined } | undefined {
+  const segment = held.get(id);
+  if (segment === undefined) return undefined;
+  // Made at the first search: most threads never see most segments.
+  segment.search ??= new SegmentSearch(segment.loaded, slot);
+  return { search: segment.search, dead: segment.dead };
+}
+
+function follow(order: Order): Answer | undefined {
+  switch (order.kind) {
+    case "load":
+      held.set(order.id, { loaded: order.loaded });
+      return undefined;
+    case "drop":
+      held.delete(order.id);
+      return undefined;
+    case "dead": {
+      const segment = held.get(order.id);
+      if (segment !== undefined) segment.dead = new Bitmap(order.rows, order.words as Uint32Array<SharedArrayBuffer>);
+      return undefined;
+    }
+    case "search":
+      try {
+        return { call: order.call, ...runTask(order.task, segmentFor) };
+      } catch (error) {
+        return { call: order.call, error: sendError(error) };
+      }
+  }
+}
+
+parentPort?.on("message", (orders: readonly Order[]) => {
+  const answers: Answer[] = [];
+  for (const order of orders) {
+    const answer = follow(order);
+    if (answer !== undefined) answers.push(answer);
+  }
+  if (answers.length > 0) parentPort?.postMessage(answers);
+});

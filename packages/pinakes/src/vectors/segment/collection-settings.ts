@@ -1,0 +1,9 @@
+/** What is fixed when a collection is created. */
+import type { Metric } from "./row.ts";
+
+export interface CollectionSettings {
+  readonly dims: number;
+  readonly metric: Metric;
+  /** Of stemming and stop words; "none" for neither. */
+  readonly language: string;
+}

@@ -1,0 +1,49 @@
+/** Chosen rows of several files → one new segment. Nothing is tokenised or quantised again. */
+import { mergeColumnSections } from "../filter/merge-columns.ts";
+import { mergeTextSections } from "../text/merge-postings.ts";
+import type { CollectionSettings } from "./collection-settings.ts";
+import { writeFile, type EncodedFile } from "./file-format.ts";
+import { copyRowSections } from "./row-sections.ts";
+import type { SegmentBytes } from "./segment-bytes.ts";
+import { SegmentRows } from "./segment-rows.ts";
+import { mergeVectorSections } from "./vector-sections.ts";
+
+export interface MergeSource {
+  readonly segment: SegmentBytes;
+  /** Of all its rows, where it is a delta. */
+  readonly deltaSeq?: number;
+}
+
+/** Row `row[i]` of source `source[i]`, in any order. */
+export interface Picks {
+  readonly source: Uint32Array;
+  readonly row: Uint32Array;
+}
+
+export function mergeSegments(collection: string, settings: CollectionSettings, sources: readonly MergeSource[], picks: Picks): EncodedFile {
+  const rows = picks.source.length;
+  const vectors = mergeVectorSections(sources, picks);
+  const source = Uint32Array.from(vectors.order, (i) => picks.source[i] as number);
+  const row = Uint32Array.from(vectors.order, (i) => picks.row[i] as number);
+  const renumbered = sources.map(({ segment }) => ({ segment, newRow: new Int32Array(segment.header.rows).fill(-1) }));
+  for (let i = 0; i < rows; i += 1) (renumbered[source[i] as number] as (typeof renumbered)[number]).newRow[row[i] as number] = i;
+  const text = mergeTextSections(renumbered, rows);
+  const columns = mergeColumnSections(renumbered, rows);
+  const rowSections = copyRowSections(
+    sources.map(({ segment, deltaSeq }) => new SegmentRows(segment, deltaSeq)),
+    source,
+    row,
+  );
+  return writeFile(
+    {
+      kind: "segment",
+      collection,
+      rows,
+      ...settings,
+      fields: columns.fields,
+      tokens: text.tokens,
+      ...(vectors.ivf === undefined ? {} : { ivf: vectors.ivf }),
+    },
+    [...vectors.sections, ...rowSections, ...columns.sections, ...text.sections],
+  );
+}

@@ -1,0 +1,112 @@
+/** The rows of a file: ids, what they hold, and finding one by its id. Vectors, postings and columns have readers of their own. */
+import type { JsonObject } from "../../domain/json.ts";
+import type { Bitmap } from "./bitmap.ts";
+import { idHash } from "./id-hash.ts";
+import { opCodes } from "./row.ts";
+import { RowSummer, type RowSum } from "./row-sum.ts";
+import type { SegmentBytes } from "./segment-bytes.ts";
+
+export class SegmentRows {
+  readonly segment: SegmentBytes;
+  readonly rows: number;
+  readonly hashes: Uint32Array;
+  readonly op: Uint8Array;
+  readonly #ids: Uint8Array;
+  readonly #idOffsets: Uint32Array;
+  readonly #keys: Float64Array;
+  readonly #keyRows: Uint32Array;
+  /** A delta's rows all have the seq of their log entry. */
+  readonly #deltaSeq: number | undefined;
+  readonly #seqs: Float64Array | undefined;
+
+  constructor(segment: SegmentBytes, deltaSeq?: number) {
+    this.segment = segment;
+    this.rows = segment.header.rows;
+    this.op = segment.u8("op");
+    this.hashes = segment.u32("hash");
+    this.#ids = segment.u8("rows.ids");
+    this.#idOffsets = segment.u32("rows.ids.offsets");
+    this.#keys = segment.f64("keys");
+    this.#keyRows = segment.u32("keys.rows");
+    this.#deltaSeq = deltaSeq;
+    this.#seqs = segment.header.kind === "segment" ? segment.f64("seq") : undefined;
+  }
+
+  id(row: number): string {
+    return utf8(this.idBytes(row));
+  }
+
+  idBytes(row: number): Uint8Array {
+    return this.#ids.subarray(this.#idOffsets[row] as number, this.#idOffsets[row + 1] as number);
+  }
+
+  seq(row: number): number {
+    return this.#seqs?.[row] ?? this.#deltaSeq ?? 0;
+  }
+
+  isPut(row: number): boolean {
+    return this.op[row] === opCodes.put;
+  }
+
+  text(row: number): string | undefined {
+    const bytes = this.#piece("rows.text", row);
+    return bytes.length === 0 ? undefined : utf8(bytes);
+  }
+
+  metadata(row: number): JsonObject {
+    const bytes = this.#piece("rows.meta", row);
+    return bytes.length === 0 ? {} : (JSON.parse(utf8(bytes)) as JsonObject);
+  }
+
+  /** As it was given. */
+  vector(row: number): Float32Array {
+    const { dims } = this.segment.header;
+    const stride = Math.ceil(dims / 4) * 4;
+    return this.segment.f32("vectors.f32").slice(row * stride, row * stride + dims);
+  }
+
+  /** The row with this id (its UTF-8 and idHash of it), or -1. */
+  find(id: Uint8Array, hash = idHash(id)): number {
+    for (let i = lowerBound(this.#keys, hash); i < this.#keys.length && this.#keys[i] === hash; i += 1) {
+      const row = this.#keyRows[i] as number;
+      if (equalBytes(this.idBytes(row), id)) return row;
+    }
+    return -1;
+  }
+
+  /** Sum over the rows that are puts and not in `without`. */
+  sum(without?: Bitmap): RowSum {
+    const summer = new RowSummer();
+    for (let row = 0; row < this.rows; row += 1) {
+      if (this.isPut(row) && !(without?.has(row) ?? false)) summer.add(this.hashes, row, this.seq(row));
+    }
+    return summer.sum();
+  }
+
+  #piece(name: "rows.text" | "rows.meta", row: number): Uint8Array {
+    const offsets = this.segment.u32(`${name}.offsets`);
+    return this.segment.u8(name).subarray(offsets[row] as number, offsets[row + 1] as number);
+  }
+}
+
+/** Copied first where the memory is shared: decoders do not take that. */
+function utf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("utf8");
+}
+
+function lowerBound(keys: Float64Array, hash: number): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] as number) < hash) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
+}

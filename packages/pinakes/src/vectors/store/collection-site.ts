@@ -1,0 +1,148 @@
+/** One collection's place in the stores: its items by name, its objects under its prefix. Holds no state. */
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { requireScope, type Scope } from "../../domain/scope.ts";
+import type { BatchResult, Operation } from "../../ports/item-store.ts";
+import { vectorLimits } from "../limits.ts";
+import { decodeManifest } from "./manifest.ts";
+import type { VectorParts } from "./parts.ts";
+import { itemIds, vectorsContainer, type Delta, type Fence, type Head, type HistoryEntry, type Lease, type Log } from "./records.ts";
+
+const container = vectorsContainer.name;
+const idPattern = new RegExp(`^[A-Za-z0-9._-]{1,${vectorLimits.collectionIdCharsMax}}$`);
+
+export class CollectionSite {
+  readonly parts: VectorParts;
+  readonly scope: Scope;
+  readonly tenant: string;
+  readonly collection: string;
+
+  constructor(parts: VectorParts, scope: Scope, collection: string) {
+    this.tenant = requireScope(scope);
+    if (typeof collection !== "string" || !idPattern.test(collection) || /^\.+$/.test(collection))
+      throw invalid(`A collection's id is 1–${vectorLimits.collectionIdCharsMax} letters, digits, ".", "_" or "-"; got ${show(collection)}.`);
+    this.parts = parts;
+    this.scope = scope;
+    this.collection = collection;
+  }
+
+  get prefix(): string {
+    return `vectors/${this.collection}/`;
+  }
+
+  newKey(folder: "deltas" | "segments" | "deletions", extension: "seg" | "del"): string {
+    return `${this.prefix}${folder}/${this.parts.uniqueName()}.${extension}`;
+  }
+
+  manifestKey(version: number, commitId: string): string {
+    return `${this.prefix}manifests/${String(version).padStart(16, "0")}-${commitId}.json`;
+  }
+
+  get mirrorKey(): string {
+    return `${this.prefix}HEAD.json`;
+  }
+
+  async read<Document>(id: string): Promise<Document | undefined> {
+    const item = await this.parts.items.read(this.scope, container, { partition: [this.collection], id });
+    return item === undefined ? undefined : this.#known<Document>(id, item.document);
+  }
+
+  /** The three small items that every read and write begins with. */
+  async state(): Promise<{ fence: Fence; head: Head; log: Log }> {
+    const keys = [itemIds.fence, itemIds.head, itemIds.log].map((id) => ({ partition: [this.collection], id }));
+    const [fence, head, log] = await this.parts.items.readMany(this.scope, container, keys);
+    if (fence === undefined) throw this.notFound();
+    const { status } = this.#known<Fence>("fence", fence.document);
+    if (status !== "active" && status !== "diverged") throw this.notFound();
+    if (head === undefined || log === undefined)
+      throw new PinakesError("CORRUPT", `The vectors of ${show(this.collection)} have lost their head or log; repair them from the bucket.`);
+    return {
+      fence: this.#known<Fence>("fence", fence.document),
+      head: this.#known<Head>("head", head.document),
+      log: this.#known<Log>("log", log.document),
+    };
+  }
+
+  async fence(): Promise<Fence | undefined> {
+    return this.read<Fence>(itemIds.fence);
+  }
+
+  async lease(): Promise<Lease> {
+    const lease = await this.read<Lease>(itemIds.lease);
+    if (lease === undefined) throw this.notFound();
+    return lease;
+  }
+
+  async history(version: number): Promise<HistoryEntry | undefined> {
+    const entry = await this.read<{ text: string; key: string; sha256: string; committedAt: number }>(itemIds.history(version));
+    return entry === undefined ? undefined : historyEntry(entry);
+  }
+
+  /** Everything under a prefix of ids, in order. */
+  async *all<Document>(prefix: string, from?: string): AsyncGenerator<Document & { readonly id: string }> {
+    const range = from === undefined ? { prefix } : { gte: from, lt: `${prefix}~` };
+    for (let cursor: string | undefined; ;) {
+      const page = await this.parts.items.query(this.scope, container, { equals: { collection: this.collection }, range, limit: 200, cursor });
+      for (const { document } of page.items) yield this.#known<Document & { readonly id: string }>(String(document["id"]), document);
+      cursor = page.cursor;
+      if (cursor === undefined) return;
+    }
+  }
+
+  /** Log entries with a seq ≥ `from`. */
+  async deltas(from: number, max: number): Promise<Delta[]> {
+    const deltas: Delta[] = [];
+    for await (const delta of this.all<Delta>("delta.", itemIds.delta(from))) {
+      deltas.push(delta);
+      if (deltas.length >= max) break;
+    }
+    return deltas;
+  }
+
+  async *histories(): AsyncGenerator<HistoryEntry> {
+    for await (const entry of this.all<{ text: string; key: string; sha256: string; committedAt: number }>("history.")) yield historyEntry(entry);
+  }
+
+  async batch(operations: readonly Operation[]): Promise<BatchResult> {
+    return this.parts.items.batch(this.scope, container, [this.collection], operations);
+  }
+
+  document(id: string, fields: object): JsonObject {
+    return { id, collection: this.collection, v: 1, ...fields };
+  }
+
+  async getObject(key: string): Promise<Uint8Array> {
+    const bytes = await this.parts.objects.get(this.scope, key);
+    if (bytes === undefined) throw new MissingObject(key);
+    return bytes;
+  }
+
+  notFound(): PinakesError {
+    return new PinakesError("NOT_FOUND", `There are no vectors of a collection ${show(this.collection)}.`);
+  }
+
+  #known<Document>(id: string, document: JsonObject): Document {
+    if (document["v"] !== 1)
+      throw new PinakesError("CORRUPT", `The record "${id}" of collection ${show(this.collection)} has version ${show(document["v"])}; this program reads 1.`);
+    return document as unknown as Document;
+  }
+}
+
+/** The manifest is kept as text, so that its hash can be checked. */
+export function historyDocument(entry: HistoryEntry, text: string): object {
+  return { key: entry.key, sha256: entry.sha256, committedAt: entry.committedAt, text };
+}
+
+function historyEntry({ text, key, sha256, committedAt }: { text: string; key: string; sha256: string; committedAt: number }): HistoryEntry {
+  return { manifest: decodeManifest(Buffer.from(text, "utf8"), key, sha256), key, sha256, committedAt };
+}
+
+/** An object that something refers to is not there: either the reader's view is old, or it was lost. */
+export class MissingObject extends PinakesError {
+  readonly key: string;
+
+  constructor(key: string) {
+    super("CORRUPT", `The object ${key} is missing. Run fsck on its collection.`);
+    this.key = key;
+  }
+}

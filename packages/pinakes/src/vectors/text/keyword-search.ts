@@ -1,0 +1,101 @@
+/**
+ * BM25 over the rows of several segments as if they were one: a row's score depends on the live rows, not on how they are spread.
+ *
+ * Any of the terms makes a row a hit. A term that the query repeats weighs as often as it is repeated. A row that holds a "quoted
+ * phrase" word for word scores ×1.5 for each such phrase; its words also count as terms.
+ */
+import type { Bitmap } from "../segment/bitmap.ts";
+import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { Analyzer } from "./analyzer.ts";
+import { boostPhrases, phrasesOf, type Phrase, type TextOf } from "./phrases.ts";
+import { searchRows } from "./search-rows.ts";
+import { liveFrequency, liveTotals, type IndexedSource } from "./statistics.ts";
+import { cursorAt, type TermScale } from "./term-cursor.ts";
+import { textIndexOf } from "./text-index.ts";
+import { averageLength, bm25 } from "./text-writer.ts";
+import { TopHits, type KeywordHit } from "./top-hits.ts";
+
+export type { TextOf } from "./phrases.ts";
+export type { KeywordHit } from "./top-hits.ts";
+
+export interface KeywordSource {
+  readonly segment: SegmentBytes;
+  /** Rows that are not to be found and not counted in statistics. Keep the object from query to query: counts are kept with it. */
+  readonly dead?: Bitmap;
+  /** Rows that pass the filter; they do not change the statistics. */
+  readonly allowed?: Bitmap;
+}
+
+export interface KeywordOptions {
+  readonly k: number;
+  /** The one that the sources were built with. */
+  readonly analyzer: Analyzer;
+  /** A row's text. Without it quoted phrases are only terms. */
+  readonly textOf?: TextOf;
+}
+
+/** A term of the query in each source that has it. */
+export interface QueryTerm {
+  readonly weight: number;
+  /** By source: the number of the term there, or -1. */
+  readonly numbers: readonly number[];
+}
+
+/** Best first; ties by source order, then row. */
+export function keywordSearch(sources: readonly KeywordSource[], query: string, options: KeywordOptions): KeywordHit[] {
+  const { analyzer, k, textOf } = options;
+  if (k < 1) return [];
+  const indexed = sources.map(({ segment, dead, allowed }) => ({ index: textIndexOf(segment), dead, allowed }));
+  const totals = liveTotals(indexed);
+  const terms = queryTerms(indexed, totals.rows, analyzer.tokens(query));
+  if (terms.length === 0) return [];
+  const phrases: readonly Phrase[] = textOf === undefined ? [] : phrasesOf(query, analyzer);
+  const search = (of: readonly IndexedSource[], count: number): KeywordHit[] => bestRows(of, terms, totals.average, count);
+  const hits = search(indexed, k);
+  if (phrases.length === 0 || textOf === undefined) return hits;
+  return boostPhrases({ sources: indexed, phrases, hits, search, textOf, analyzer, k });
+}
+
+function queryTerms(sources: readonly IndexedSource[], rows: number, tokens: readonly string[]): QueryTerm[] {
+  const repeats = new Map<string, number>();
+  for (const token of tokens) repeats.set(token, (repeats.get(token) ?? 0) + 1);
+  const terms: QueryTerm[] = [];
+  for (const [token, count] of repeats) {
+    const bytes = Buffer.from(token, "utf8");
+    let frequency = 0;
+    const numbers = sources.map((source) => {
+      const number = source.index.find(bytes);
+      if (number >= 0) frequency += liveFrequency(source, number);
+      return number;
+    });
+    if (frequency === 0) continue;
+    const idf = Math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5));
+    terms.push({ weight: count * idf * (bm25.k1 + 1), numbers });
+  }
+  return terms;
+}
+
+function bestRows(sources: readonly IndexedSource[], terms: readonly QueryTerm[], average: number, k: number): KeywordHit[] {
+  const hits = new TopHits(k);
+  // Every share of a score is rounded to a multiple of this, small enough to lose nothing that matters and large enough that a sum of
+  // them is exact: the order of adding, which differs from segment to segment, does not change a score by a bit.
+  const quantum = 2 ** (Math.ceil(Math.log2(terms.reduce((sum, { weight }) => sum + weight, 0))) - 51);
+  const rounder = 1.5 * 2 ** 52 * quantum;
+  sources.forEach((source, number) => {
+    const { index } = source;
+    const larger = Math.max(1, average / averageLength(index.rowsWithText, index.tokens));
+    const cursors = [];
+    for (const { weight, numbers } of terms) {
+      const term = numbers[number] as number;
+      if (term < 0) continue;
+      // The impact is kept in 32 bits, which may have rounded it down.
+      const impactFactor = weight * larger * (1 + 1e-6);
+      const scale: TermScale = { weight, lengthFactor: (bm25.k1 * bm25.b) / average, rounder, impactFactor, slack: quantum };
+      const cursor = cursorAt(cursors.length);
+      cursor.open(index, term, scale);
+      cursors.push(cursor);
+    }
+    if (cursors.length > 0) searchRows(source, number, cursors, hits);
+  });
+  return hits.done();
+}

@@ -1,0 +1,62 @@
+/**
+ * Builds the search kernels: AssemblyScript in packages/pinakes/src/vectors/kernels/assembly → kernels.wasm beside it, which is committed
+ * so that nobody needs a compiler to run Pinakes. The same source gives the same bytes: `node scripts/kernels.ts --check` says whether.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { main } from "assemblyscript/asc";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = "packages/pinakes/src/vectors/kernels";
+const binary = `${root}${folder}/kernels.wasm`;
+const flags = [
+  "-O3",
+  "--noAssert",
+  "--runtime",
+  "stub",
+  "--importMemory",
+  "--noExportMemory",
+  "--sharedMemory",
+  "--initialMemory",
+  "1",
+  "--maximumMemory",
+  "65536",
+  "--enable",
+  "threads",
+  "--enable",
+  "simd",
+  "--enable",
+  "relaxed-simd",
+  "--use",
+  "abort=",
+  // Addresses are 32 bits and stay so.
+  "--disableWarning",
+  "201",
+];
+
+export async function buildKernels(): Promise<Uint8Array> {
+  let bytes: Uint8Array | undefined;
+  const { error, stderr } = await main([`${folder}/assembly/index.ts`, "--baseDir", root, "--outFile", "kernels.wasm", ...flags], {
+    writeFile: (name, contents) => {
+      if (name.endsWith(".wasm")) bytes = contents as Uint8Array;
+    },
+  });
+  if (error !== null || bytes === undefined) throw new Error(`The kernels do not compile:\n${stderr.toString()}`, { cause: error });
+  return bytes;
+}
+
+export async function kernelsUpToDate(): Promise<boolean> {
+  return Buffer.from(await buildKernels()).equals(await readFile(binary));
+}
+
+if (import.meta.main) {
+  if (process.argv.includes("--check")) {
+    const same = await kernelsUpToDate();
+    console.log(same ? "kernels.wasm is what its source says." : "kernels.wasm is not what its source says; run `node scripts/kernels.ts`.");
+    process.exitCode = same ? 0 : 1;
+  } else {
+    const bytes = await buildKernels();
+    await writeFile(binary, bytes);
+    console.log(`kernels.wasm: ${bytes.length} bytes.`);
+  }
+}
