@@ -36,12 +36,14 @@ const flags = [
 
 export async function buildKernels(): Promise<Uint8Array> {
   let bytes: Uint8Array | undefined;
-  const { error, stderr } = await main([`${folder}/assembly/index.ts`, "--baseDir", root, "--outFile", "kernels.wasm", ...flags], {
+  const messages: string[] = [];
+  const { error } = await main([`${folder}/assembly/index.ts`, "--baseDir", root, "--outFile", "kernels.wasm", ...flags], {
+    stderr: { write: (message) => void messages.push(String(message)) },
     writeFile: (name, contents) => {
       if (name.endsWith(".wasm")) bytes = contents as Uint8Array;
     },
   });
-  if (error !== null || bytes === undefined) throw new Error(`The kernels do not compile:\n${stderr.toString()}`, { cause: error });
+  if (error !== null || bytes === undefined) throw new Error(`The kernels do not compile:\n${messages.join("")}`, { cause: error });
   return bytes;
 }
 

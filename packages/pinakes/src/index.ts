@@ -11,4 +11,5 @@ export * from "./containers/index.ts";
 export type * from "./ports/item-store.ts";
 export type * from "./ports/object-store.ts";
 export type * from "./ports/queue.ts";
+export type * from "./vectors/index.ts";
 export { systemClock, type Clock } from "./ports/clock.ts";

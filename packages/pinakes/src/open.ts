@@ -2,6 +2,7 @@
  * The one place that joins drivers and features. Drivers are loaded by dynamic import, so that nobody pays for an engine they do
  * not use; the system scopes of all background work are made here, and nowhere else.
  */
+import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { parseStores, type ItemsLocation, type ObjectsLocation, type QueueLocation, type StoresConfig } from "./config.ts";
 import { invalid } from "./domain/errors.ts";
@@ -14,6 +15,7 @@ import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
 import type { Queue, QueueCapabilities } from "./ports/queue.ts";
+import { openVectors, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
 
 export interface OpenOptions {
   /** Where embedded stores keep their files; `./data` when absent. */
@@ -31,12 +33,17 @@ export interface OpenOptions {
   readonly log?: (line: string) => void;
   /** How often expired items are purged. */
   readonly sweepMs?: number;
+  /** Memory, threads and retention of the vector store. */
+  readonly vectors?: Pick<OpenVectorsOptions, "memoryBytesMax" | "diskBytesMax" | "threads" | "policy">;
+  /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores others work on. */
+  readonly background?: boolean;
 }
 
 export interface Pinakes {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly queue: Queue;
+  readonly vectors: Vectors;
   info(): PinakesInfo;
   /** Asks each store for a real read. Never throws: what is wrong is in the answer. */
   ready(): Promise<Readiness>;
@@ -63,6 +70,9 @@ export interface Readiness {
 }
 
 const sweepMsDefault = 5_000;
+/** What other processes leave to do is found within this time; what this one leaves, after the second. */
+const vectorSweepMs = 15_000;
+const vectorWakeMs = 500;
 const spillSweepMs = 3_600_000;
 const readyMsMax = 2_000;
 const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
@@ -77,7 +87,7 @@ export async function open(options: OpenOptions = {}): Promise<Pinakes> {
 }
 
 /** The same with settings that were checked already. */
-export async function openStores(config: StoresConfig, options: Pick<OpenOptions, "clock" | "log" | "sweepMs"> = {}): Promise<Pinakes> {
+export async function openStores(config: StoresConfig, options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {}): Promise<Pinakes> {
   const { clock = systemClock, log = () => {}, sweepMs = sweepMsDefault } = options;
   if (!Number.isInteger(sweepMs) || sweepMs < 1) throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
   await using undo = new AsyncDisposableStack();
@@ -87,10 +97,27 @@ export async function openStores(config: StoresConfig, options: Pick<OpenOptions
   const items = undo.use(recordingContainers(store, containers));
   await items.openContainer(probe);
   const queue = undo.use(await openQueue(config.queue, items, clock));
-  const background = [ttlSweep({ items, containers, everyMs: sweepMs, log }), ...own];
+  const vectors = await openVectors({
+    items,
+    objects,
+    clock,
+    log,
+    system: systemScope("vectors: compaction, garbage and purges of all tenants", log),
+    // A folder or memory is as near as a cache would be.
+    cacheDir: config.objects.driver === "s3" ? join(config.data, "cache") : undefined,
+    ...options.vectors,
+  });
+  undo.defer(() => vectors.close());
+  const background = options.background === false ? [] : [ttlSweep({ items, containers, everyMs: sweepMs, log }), vectorWork(vectors, log), ...own];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  return new OpenPinakes({ config, items, objects, queue, background, probeScope: systemScope("readiness probe", log) });
+  return new OpenPinakes({ config, items, objects, queue, vectors, background, probeScope: systemScope("readiness probe", log) });
+}
+
+function vectorWork(vectors: OpenedVectors, log: (line: string) => void): Periodic {
+  const work = new Periodic({ name: "vector work", everyMs: vectorSweepMs, run: (signal) => vectors.sweep(signal), log });
+  vectors.onWake(() => work.hurry(vectorWakeMs));
+  return work;
 }
 
 function ttlSweep(options: { items: ItemStore; containers: ReadonlySet<string>; everyMs: number; log: (line: string) => void }): Periodic {
@@ -104,6 +131,7 @@ interface Parts {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly queue: Queue;
+  readonly vectors: OpenedVectors;
   readonly background: readonly Periodic[];
   readonly probeScope: SystemScope;
 }
@@ -112,6 +140,7 @@ class OpenPinakes implements Pinakes {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly queue: Queue;
+  readonly vectors: Vectors;
   readonly #parts: Parts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -120,6 +149,7 @@ class OpenPinakes implements Pinakes {
     this.items = parts.items;
     this.objects = parts.objects;
     this.queue = parts.queue;
+    this.vectors = parts.vectors.vectors;
     this.#parts = parts;
   }
 
@@ -153,10 +183,11 @@ class OpenPinakes implements Pinakes {
     await this.close();
   }
 
-  /** Background work first, then the queue, then the items, which it is on and which may still write objects, then the objects. */
+  /** Background work first, then the vectors and the queue, then the items, which it is on and which may still write objects, then the objects. */
   async #close(): Promise<void> {
     await Promise.all(this.#parts.background.map((work) => work.stop()));
     try {
+      await this.#parts.vectors.close();
       await this.queue.close();
       await this.items.close();
     } finally {

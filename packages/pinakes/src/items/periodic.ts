@@ -23,6 +23,8 @@ export class Periodic {
   readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  #soonMs: number | undefined;
   #runs = 0;
   #failuresInARow = 0;
   #lastError: string | undefined;
@@ -33,9 +35,26 @@ export class Periodic {
 
   start(): void {
     if (this.#stopping.signal.aborted) return;
+    const waitMs = Math.min(this.#options.everyMs, this.#soonMs ?? Infinity);
+    this.#soonMs = undefined;
     this.#timer = setTimeout(() => {
-      this.#running = this.runOnce().then(() => this.start());
-    }, this.#options.everyMs).unref();
+      this.#isRunning = true;
+      this.#soonMs = undefined;
+      this.#running = this.runOnce().then(() => {
+        this.#isRunning = false;
+        this.start();
+      });
+    }, waitMs).unref();
+  }
+
+  /** There is something to do: the next run comes after `ms` at the latest. */
+  hurry(ms: number): void {
+    if (this.#soonMs !== undefined && this.#soonMs <= ms) return;
+    this.#soonMs = ms;
+    if (this.#isRunning || this.#timer === undefined) return; // The run under way may have missed it: `start` sees to it afterwards.
+    clearTimeout(this.#timer);
+    this.start();
+    this.#soonMs = ms; // Until that run begins, being in a hurry again changes nothing.
   }
 
   async runOnce(): Promise<void> {

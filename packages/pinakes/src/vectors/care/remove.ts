@@ -17,11 +17,15 @@ export async function trashCollection(site: CollectionSite, work: WorkRegistry, 
   await fenceOff(site, fence, { ...fence, status: "trashed", purgeAt });
 }
 
-export async function undeleteCollection(site: CollectionSite): Promise<void> {
+export async function undeleteCollection(site: CollectionSite, work: WorkRegistry): Promise<void> {
   const fence = await site.fence();
   if (fence?.status !== "trashed") throw fence?.status === "active" ? new PinakesError("CONFLICT", "The collection is not deleted.") : site.notFound();
   const { purgeAt: _, ...rest } = fence;
   await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "active" }), where: { status: "trashed" } }]);
+  // Its entries may have been taken away while it was in the trash.
+  const { tenant, collection } = site;
+  await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
+  await work.ensure({ kind: "collect", tenant, collection, notBefore: 0 });
 }
 
 export interface PurgeResult {

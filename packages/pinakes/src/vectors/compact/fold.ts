@@ -119,7 +119,7 @@ function entryOf({ seq, deltaId, key, sha256, bytes, headBytes, rows }: Delta): 
 
 async function openDelta(site: CollectionSite, manifest: Manifest, delta: Delta | DeadDelta): Promise<OpenDelta | PinakesError> {
   try {
-    const segment = openFile(await site.getObject(delta.key), delta);
+    const segment = await site.parts.files.open(site, delta);
     const { dims, metric } = segment.header;
     if (segment.header.kind !== "delta" || dims !== manifest.settings.dims || metric !== manifest.settings.metric)
       return new PinakesError("CORRUPT", `it is a ${segment.header.kind} of ${dims} dimensions (${metric}), which does not fit the collection`);

@@ -3,6 +3,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { decodeToken, staleToken } from "../log/session-token.ts";
 import { vectorLimits } from "../limits.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
+import type { SegmentBytes } from "../segment/segment-bytes.ts";
 import { isDiscarded } from "../store/manifest.ts";
 import type { Head, HistoryEntry, Log } from "../store/records.ts";
 import { extendView, openView, type View } from "./view.ts";
@@ -54,6 +55,11 @@ export class Reader {
   /** Forgets what it knows of a collection: it was deleted. */
   forget(site: CollectionSite): void {
     this.#cached.delete(nameOf(site));
+  }
+
+  /** Lets go of views that hold this file: it leaves memory. */
+  drop(segment: SegmentBytes): void {
+    for (const [name, { view }] of this.#cached) if (view.sources.some(({ rows }) => rows.segment === segment)) this.#cached.delete(name);
   }
 
   #fresh(site: CollectionSite, staleMs: number | undefined): Cached | undefined {

@@ -1,14 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import { Bitmap } from "../segment/bitmap.ts";
+import { buildDelta } from "../segment/build-delta.ts";
+import { readHead } from "../segment/file-format.ts";
+import { loadSegment } from "../segment/load-segment.ts";
 import { SearchPool } from "./pool.ts";
 import { flatSegment, plainSearch, randomVectors } from "./testing.ts";
 
 const dims = 24;
 const open: SearchPool[] = [];
 
-function pool(options: ConstructorParameters<typeof SearchPool>[0] = { threads: 2 }): SearchPool {
-  const made = new SearchPool(options);
+function pool(options: ConstructorParameters<typeof SearchPool>[0] = {}): SearchPool {
+  // Small searches too go to threads here, unless a test wants otherwise.
+  const made = new SearchPool({ threads: 2, inlineBytesMax: 0, ...options });
   open.push(made);
   return made;
 }
@@ -37,8 +41,8 @@ describe("the search pool", () => {
     );
   });
 
-  it("leaves out the dead rows of each request, whatever others ask", async () => {
-    const searching = pool({ threads: 1 });
+  it.each([0, 1_000_000])("leaves out the dead rows of each request, whatever others ask (inline up to %i bytes)", async (inlineBytesMax) => {
+    const searching = pool({ threads: 1, inlineBytesMax });
     const vectors = randomVectors(100, dims, 3);
     searching.load("s", flatSegment(vectors, dims, "dot", searching.slots));
     const vector = randomVectors(1, dims, 4);
@@ -49,7 +53,9 @@ describe("the search pool", () => {
       return dead;
     };
     const first = without(best.slice(0, 1));
-    const rounds = await Promise.all([first, without(best.slice(0, 2)), undefined, first].map((dead) => searching.search({ sources: [{ segment: "s", dead }], vector, k: 1 })));
+    const rounds = await Promise.all(
+      [first, without(best.slice(0, 2)), undefined, first].map((dead) => searching.search({ sources: [{ segment: "s", dead }], vector, k: 1 })),
+    );
     expect(rounds.map(({ vector: hits }) => hits?.[0]?.row)).toEqual([best[1], best[2], best[0], best[1]]);
   });
 
@@ -70,7 +76,7 @@ describe("the search pool", () => {
     searching.drop("s");
     expect((await running).vector?.length).toBe(1);
     await expect(searching.search(request)).rejects.toThrow("not loaded");
-    expect(() => searching.load("t", flatSegment(randomVectors(10, dims, 5), dims, "l2", 1))).toThrow("slots");
+    expect(() => searching.load("t", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots - 1))).toThrow("slots");
   });
 
   it("hands on what goes wrong in a search and goes on", async () => {
@@ -102,5 +108,19 @@ describe("the search pool", () => {
     await searching.close();
     expect(await running).toMatchObject({ code: "UNAVAILABLE", retryable: false });
     await expect(searching.search(request)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});
+
+describe("the search pool over whole files", () => {
+  it("finds by vector and by text, both within a filter", async () => {
+    const searching = pool({ threads: 1 });
+    const words = ["red apple", "green apple", "red brick", "blue sky"];
+    const rows = words.map((text, i) => ({ id: `r${i}`, op: "put" as const, vector: Float32Array.of(1, i), text, metadata: { even: i % 2 === 0 } }));
+    const { bytes, sha256, headBytes } = buildDelta("c", { dims: 2, metric: "cosine", language: "none" }, rows);
+    const { header } = readHead(bytes, { key: "d", sha256, headBytes, bytes: bytes.length });
+    searching.load("d", loadSegment(header, bytes.length, searching.slots, [{ offset: 0, bytes }]));
+    const found = await searching.search({ sources: [{ segment: "d" }], vector: Float32Array.of(1, 1), text: "apple", k: 4, filter: { even: true } });
+    expect(found.vector?.map(({ row }) => row)).toEqual([2, 0]);
+    expect(found.text?.map(({ row }) => row)).toEqual([0]);
   });
 });

@@ -9,14 +9,16 @@ import type { Filter } from "../../domain/filter.ts";
 import { codeStrideOf } from "../kernels/context.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
+import type { SegmentHeader } from "../segment/segment-bytes.ts";
 import type { Answer, FlatHits, SearchTask, TaskSource } from "./messages.ts";
 import { PoolThread } from "./pool-thread.ts";
-import { bestOf } from "./run-task.ts";
+import { bestOf, flatHits } from "./run-task.ts";
+import { effortOf, recallDefault, SegmentSearch } from "./search-segment.ts";
 
 const splitBytesMinDefault = 32 * 1024 ** 2;
-/** What probing lists reads of a segment, roughly. */
-const probedShare = 1 / 10;
-
+/** About 50 µs. Measured: handing a search to a thread costs 20 to 90 µs by itself, most of it when the thread was asleep. */
+const inlineBytesMaxDefault = 768 * 1024;
+const inlineHitsMax = 100;
 export interface SearchRequest {
   /** At least one part, `vector` or `text`, is asked for. */
   readonly sources: readonly SearchSource[];
@@ -55,37 +57,47 @@ export interface PoolOptions {
   readonly threads?: number;
   /** A vector search that reads more than this is spread over threads, where it has several segments. */
   readonly splitBytesMin?: number;
+  /** A vector search that reads less than this is done by the caller's thread, which a message to another would keep as busy. */
+  readonly inlineBytesMax?: number;
   /** For tests: what the threads run. */
   readonly script?: URL;
 }
 
 export class SearchPool {
-  /** What `loadSegment` needs to know. */
+  /** What `loadSegment` needs to know: one for each thread and one for the caller's. */
   readonly slots: number;
+  readonly #threadCount: number;
   readonly #script: URL;
   readonly #splitBytesMin: number;
+  readonly #inlineBytesMax: number;
   /** A thread that stopped leaves its place empty until the next search, so that one that cannot start does not start for ever. */
   readonly #threads: (PoolThread | undefined)[];
   readonly #segments = new Map<string, LoadedSegment>();
+  /** For searches in the caller's thread, made at the first of them. */
+  readonly #own = new Map<string, SegmentSearch>();
   #closed = false;
 
   constructor(options: PoolOptions = {}) {
-    this.slots = Math.max(1, options.threads ?? availableParallelism());
+    this.#threadCount = Math.max(1, options.threads ?? availableParallelism());
+    this.slots = this.#threadCount + 1;
+    this.#inlineBytesMax = options.inlineBytesMax ?? inlineBytesMaxDefault;
     this.#splitBytesMin = options.splitBytesMin ?? splitBytesMinDefault;
     this.#script = options.script ?? new URL(import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js", import.meta.url);
-    this.#threads = Array.from({ length: this.slots }, (_, slot) => this.#start(slot));
+    this.#threads = Array.from({ length: this.#threadCount }, (_, slot) => this.#start(slot));
   }
 
   /** From now on searches can name this segment. What `loaded` lacks of its bytes must come before a search reads it. */
   load(id: string, loaded: LoadedSegment): void {
     if (loaded.slots < this.slots) throw new PinakesError("INTERNAL", `Segment ${id} has ${loaded.slots} slots; load it with pool.slots.`);
     this.#segments.set(id, loaded);
+    this.#own.delete(id);
     for (const thread of this.#threads) thread?.order({ kind: "load", id, loaded });
   }
 
   /** Searches that already named it are not disturbed; its memory goes when the last of them ends. */
   drop(id: string): void {
     this.#segments.delete(id);
+    this.#own.delete(id);
     for (const thread of this.#threads) thread?.order({ kind: "drop", id });
   }
 
@@ -95,19 +107,31 @@ export class SearchPool {
 
   async search(request: SearchRequest): Promise<SearchResult> {
     if (this.#closed) throw new PinakesError("UNAVAILABLE", "The search pool is closed.", { retryable: false });
-    const groups = this.#groups(request);
+    const costs = request.sources.map(({ segment }) => bytesRead(this.#loaded(segment).header, request));
+    const cost = costs.reduce((sum, bytes) => sum + bytes, 0);
+    const { vector, text, filter, k } = request;
+    if (vector !== undefined && text === undefined && filter === undefined && k <= inlineHitsMax && cost <= this.#inlineBytesMax)
+      return { vector: hitsOf(this.#inline(request, vector)) };
+    const groups = cost < this.#splitBytesMin || vector === undefined ? [request.sources.map((_, i) => i)] : this.#groups(costs);
     if (groups.length === 1) return resultOf(await this.#ask(request, groups[0] as number[], request.vector, request.text));
-    const [text, ...vectors] = await Promise.all([
-      request.text === undefined ? undefined : this.#ask(request, request.sources.map((_, i) => i), undefined, request.text),
+    const [words, ...vectors] = await Promise.all([
+      request.text === undefined
+        ? undefined
+        : this.#ask(
+            request,
+            request.sources.map((_, i) => i),
+            undefined,
+            request.text,
+          ),
       ...groups.map((group) => this.#ask(request, group, request.vector, undefined)),
     ]);
     const lists = vectors.map((answer) => answer?.vector ?? []);
-    return resultOf({ vector: bestOf(lists, request.k), ...(text?.text === undefined ? {} : { text: text.text }) });
+    return resultOf({ vector: bestOf(lists, request.k), ...(words?.text === undefined ? {} : { text: words.text }) });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#threads.map((thread) => thread?.close()));
+    await Promise.all(this.#threads.map(async (thread) => thread?.close()));
   }
 
   #start(slot: number): PoolThread {
@@ -120,7 +144,7 @@ export class SearchPool {
 
   #idlest(): PoolThread {
     let idlest: PoolThread | undefined;
-    for (let slot = 0; slot < this.slots; slot += 1) {
+    for (let slot = 0; slot < this.#threadCount; slot += 1) {
       const thread = (this.#threads[slot] ??= this.#start(slot));
       if (idlest === undefined || thread.waiting < idlest.waiting) idlest = thread;
     }
@@ -131,33 +155,49 @@ export class SearchPool {
     const thread = this.#idlest();
     const sources = numbers.map((number): TaskSource => {
       const { segment, dead, lists } = request.sources[number] as SearchSource;
-      if (!this.#segments.has(segment)) throw new PinakesError("INTERNAL", `Segment ${segment} was not loaded into the search pool.`);
       if (dead !== undefined) thread.useDead(segment, dead);
       return lists === undefined ? { id: segment, number, dead: dead !== undefined } : { id: segment, number, dead: dead !== undefined, lists };
     });
     const { k, recall, filter } = request;
     const task: SearchTask = { sources, k, vector, text, recall, filter };
-    return (await thread.search(task)) as Parts;
+    return thread.search(task);
   }
 
-  /** One group of sources, or as many as threads where the work is worth several: the largest sources first, each to the smallest group. */
-  #groups({ sources, vector, filter }: SearchRequest): number[][] {
-    const all = sources.map((_, i) => i);
-    if (this.slots === 1 || sources.length < 2 || vector === undefined) return [all];
-    const costs = sources.map(({ segment }) => {
-      const header = this.#segments.get(segment)?.header;
-      if (header === undefined) return 0;
-      return header.rows * codeStrideOf(header.dims) * (header.ivf === undefined || filter !== undefined ? 1 : probedShare);
+  #loaded(id: string): LoadedSegment {
+    const loaded = this.#segments.get(id);
+    if (loaded === undefined) throw new PinakesError("INTERNAL", `Segment ${id} was not loaded into the search pool.`);
+    return loaded;
+  }
+
+  #inline({ sources, k, recall }: SearchRequest, vector: Float32Array): FlatHits {
+    const flat = sources.map(({ segment, dead, lists }, number) => {
+      let search = this.#own.get(segment);
+      if (search === undefined) {
+        search = new SegmentSearch(this.#loaded(segment), this.#threadCount);
+        this.#own.set(segment, search);
+      }
+      return flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, lists }));
     });
-    if (costs.reduce((sum, cost) => sum + cost, 0) < this.#splitBytesMin) return [all];
-    const groups = Array.from({ length: Math.min(this.slots, sources.length) }, () => ({ cost: 0, numbers: [] as number[] }));
-    for (const number of all.toSorted((a, b) => (costs[b] as number) - (costs[a] as number))) {
+    return flat.length === 1 ? (flat[0] as FlatHits) : bestOf(flat, k);
+  }
+
+  /** As many groups as threads: the largest sources first, each to the smallest group. */
+  #groups(costs: readonly number[]): number[][] {
+    const groups = Array.from({ length: Math.min(this.#threadCount, costs.length) }, () => ({ cost: 0, numbers: [] as number[] }));
+    for (const number of [...costs.keys()].sort((a, b) => (costs[b] as number) - (costs[a] as number))) {
       const group = groups.reduce((least, other) => (other.cost < least.cost ? other : least));
       group.cost += costs[number] as number;
       group.numbers.push(number);
     }
     return groups.map(({ numbers }) => numbers).filter((numbers) => numbers.length > 0);
   }
+}
+
+/** Roughly what a vector search reads of a segment. */
+function bytesRead({ rows, dims, ivf }: SegmentHeader, { recall, filter }: SearchRequest): number {
+  const effort = ivf === undefined || filter !== undefined ? undefined : effortOf(ivf, recall ?? recallDefault);
+  const read = ivf === undefined || effort === undefined ? rows : ivf.lists + (effort.probes * rows) / ivf.lists;
+  return read * codeStrideOf(dims);
 }
 
 type Parts = Exclude<Answer, { readonly error: unknown }> | { readonly vector?: FlatHits; readonly text?: FlatHits };

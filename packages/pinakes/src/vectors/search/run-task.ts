@@ -6,7 +6,7 @@ import { SegmentRows } from "../segment/segment-rows.ts";
 import { analyzerFor } from "../text/analyzer.ts";
 import { keywordSearch } from "../text/keyword-search.ts";
 import type { FlatHits, SearchTask } from "./messages.ts";
-import type { SegmentSearch } from "./search-segment.ts";
+import type { SegmentSearch, VectorHits } from "./search-segment.ts";
 
 /** A segment as a thread knows it. */
 export interface ThreadSegment {
@@ -36,12 +36,16 @@ export function runTask(task: SearchTask, segmentFor: (id: string) => ThreadSegm
 }
 
 function vectorHits({ k, recall }: SearchTask, vector: Float32Array, sources: readonly Source[]): FlatHits {
+  const flat = sources.map(({ search, number, dead, allowed, lists }) =>
+    flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, lists })),
+  );
+  return flat.length === 1 ? (flat[0] as FlatHits) : bestOf(flat, k);
+}
+
+export function flatHits(source: number, { rows, scores }: VectorHits): FlatHits {
   const flat: number[] = [];
-  for (const { search, number, dead, allowed, lists } of sources) {
-    const { rows, scores } = search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, lists });
-    for (let i = 0; i < rows.length; i += 1) flat.push(number, rows[i] as number, scores[i] as number);
-  }
-  return sources.length === 1 ? flat : bestOf([flat], k);
+  for (let i = 0; i < rows.length; i += 1) flat.push(source, rows[i] as number, scores[i] as number);
+  return flat;
 }
 
 function textHits({ k }: SearchTask, text: string, sources: readonly Source[]): FlatHits {

@@ -142,7 +142,13 @@ describe("merging", () => {
     const { sections, order } = mergeVectorSections(sources, picks, ivfRowsMin);
     const merged = new Map(sections.map(({ name, bytes }) => [name, bytes]));
     const original = segmentOf(flatSegment(vectors, dims, "l2"));
-    for (const [name, stride] of [["vectors.f32", 32 * 4], ["vectors.i8", 32], ["vectors.scale", 4], ["vectors.bias", 4], ["vectors.sum", 4]] as const) {
+    for (const [name, stride] of [
+      ["vectors.f32", 32 * 4],
+      ["vectors.i8", 32],
+      ["vectors.scale", 4],
+      ["vectors.bias", 4],
+      ["vectors.sum", 4],
+    ] as const) {
       const all = original.u8(name);
       const bytes = merged.get(name) as Uint8Array;
       order.forEach((pick, row) => {

@@ -12,7 +12,7 @@ import type { IvfHeader, SegmentBytes } from "../segment/segment-bytes.ts";
 
 export const recallDefault = 0.97;
 /** So few rows are scanned faster, and certainly found, without lists. */
-const exactRowsMax = 10_000;
+const exactRowsMax = 4_000;
 
 export interface VectorQuery {
   readonly vector: Float32Array;
@@ -144,7 +144,7 @@ export class SegmentSearch {
 }
 
 /** How far to probe for a recall; nothing where only a scan of all rows is sure to reach it. */
-function effortOf(ivf: IvfHeader, recall: number): IvfHeader["calibration"][number] | undefined {
+export function effortOf(ivf: IvfHeader, recall: number): IvfHeader["calibration"][number] | undefined {
   return ivf.calibration.find((effort) => effort.recall >= recall);
 }
 

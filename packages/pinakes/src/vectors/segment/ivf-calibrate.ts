@@ -9,7 +9,7 @@ import { scratchAddress, segmentOf, type LoadedSegment } from "./load-segment.ts
 import type { IvfHeader } from "./segment-bytes.ts";
 
 const targets = [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999];
-const queriesMax = 400;
+const queriesMax = 256;
 /** So many are followed through all lists; the others only as far as these ever needed, and half as far again. */
 const fullQueries = 48;
 /** A sample says only about how much is enough: so much of the remaining misses is avoided beyond the target. */
@@ -98,8 +98,8 @@ function tracesOf(loaded: LoadedSegment, queries: readonly number[], lists: numb
 
 /** log2(1 + i) as the kernel takes it. */
 function logarithms(loaded: LoadedSegment, lists: number): Float32Array {
-  const { roughLog2 } = kernelsFor(loaded.memory);
-  return Float32Array.from({ length: lists }, (_, i) => roughLog2(1 + i));
+  const kernels = kernelsFor(loaded.memory);
+  return Float32Array.from({ length: lists }, (_, i) => kernels.roughLog2(1 + i));
 }
 
 /** What a search must allow in order to get to each of the nearest, ascending. */

@@ -36,7 +36,8 @@ export function quantizeRow(floats: Float32Array, at: number, dims: number, fact
   const target = row * codeStrideOf(dims);
   let sum = 0;
   for (let i = 0; i < dims; i += 1) {
-    const code = Math.round((floats[at + i] as number) * step);
+    // To the nearest, by cutting a positive number: several times faster than Math.round.
+    const code = (((floats[at + i] as number) * step + 128.5) | 0) - 128;
     codes.i8[target + i] = code;
     sum += code;
   }

@@ -4,20 +4,17 @@
  */
 import { heapLimit, heapOf, heapSize, setHeapSize, setThreshold } from "./context";
 
-// @ts-ignore: decorator
 @inline export function keyOf(score: f32, row: u32): u64 {
   const bits = reinterpret<i32>(score + 0.0); // −0 becomes 0
   const ordered = <u32>(bits ^ ((bits >> 31) & 0x7fffffff)) ^ 0x80000000;
   return (<u64>ordered << 32) | <u64>(~row);
 }
 
-// @ts-ignore: decorator
 @inline export function scoreOf(key: u64): f32 {
   const ordered = <i32>(<u32>(key >> 32) ^ 0x80000000);
   return reinterpret<f32>(ordered ^ ((ordered >> 31) & 0x7fffffff));
 }
 
-// @ts-ignore: decorator
 @inline export function rowOf(key: u64): u32 {
   return ~(<u32>key);
 }

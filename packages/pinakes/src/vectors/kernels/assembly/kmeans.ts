@@ -2,7 +2,7 @@
  * k-means over int8 codes: centroids are quantised to 7 bits like a query, which costs no quality that a list could notice and is
  * several times faster than floats. Centroid c scores x by scale_x · (idot − 64 · sum_x) · scale_c + bias_c.
  */
-import { dot4 } from "./dot";
+import { sums } from "./dot";
 
 /** Four centroids at a time against one row; writes the best centroid of each row. `centroids` must be a multiple of four. */
 export function assign(
@@ -33,7 +33,6 @@ export function assign(
   }
 }
 
-// @ts-ignore: decorator
 @inline function winner(best: v128, bestAt: v128): u32 {
   let score = f32x4.extract_lane(best, 0);
   let at = i32x4.extract_lane(bestAt, 0);
@@ -43,14 +42,9 @@ export function assign(
   return at;
 }
 
-/** Here the row is the signed operand and the centroids are the unsigned ones. */
-// @ts-ignore: decorator
-@inline function dotCentroids(row: usize, centroids: usize, stride: usize): v128 {
-  return dot4Unsigned(row, centroids, centroids + stride, centroids + 2 * stride, centroids + 3 * stride, stride);
-}
-
-// @ts-ignore: decorator
-@inline function dot4Unsigned(row: usize, p0: usize, p1: usize, p2: usize, p3: usize, stride: usize): v128 {
+/** Here the row is the signed operand and the centroids, which stay in the cache, are the unsigned ones. */
+@inline function dotCentroids(row: usize, p0: usize, stride: usize): v128 {
+  const p1 = p0 + stride, p2 = p1 + stride, p3 = p2 + stride;
   let a0 = i32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
   for (let i: usize = 0; i < stride; i += 32) {
     const low = v128.load(row + i);
@@ -64,9 +58,7 @@ export function assign(
     a2 = i32x4.relaxed_dot_i8x16_i7x16_add_s(high, v128.load(p2 + i, 16), a2);
     a3 = i32x4.relaxed_dot_i8x16_i7x16_add_s(high, v128.load(p3 + i, 16), a3);
   }
-  const low = i32x4.add(v128.shuffle<i32>(a0, a1, 0, 4, 2, 6), v128.shuffle<i32>(a0, a1, 1, 5, 3, 7));
-  const high = i32x4.add(v128.shuffle<i32>(a2, a3, 0, 4, 2, 6), v128.shuffle<i32>(a2, a3, 1, 5, 3, 7));
-  return i32x4.add(v128.shuffle<i32>(low, high, 0, 1, 4, 5), v128.shuffle<i32>(low, high, 2, 3, 6, 7));
+  return sums(a0, a1, a2, a3);
 }
 
 /** Adds every row, as scale · code, to the sum of its centroid (stride floats a centroid), and counts the rows. */

@@ -50,13 +50,11 @@ function distance(p: usize, q: usize, bytes: usize): f32 {
   return total(f32x4.add(f32x4.add(a0, a1), f32x4.add(a2, a3)));
 }
 
-// @ts-ignore: decorator
 @inline function square(p: usize, q: usize): v128 {
   const difference = f32x4.sub(v128.load(p), v128.load(q));
   return f32x4.mul(difference, difference);
 }
 
-// @ts-ignore: decorator
 @inline function total(a: v128): f32 {
   return f32x4.extract_lane(a, 0) + f32x4.extract_lane(a, 1) + (f32x4.extract_lane(a, 2) + f32x4.extract_lane(a, 3));
 }

@@ -2,13 +2,12 @@
 import {
   addScanned, chunkOf, codeStride, excludedOf, queryCodes, queryScale, rowTable, tableBias, tableCodes, tableScale, tableSum, threshold,
 } from "./context";
-import { dot1, dot4 } from "./dot";
+import { dot1, dot4, dot4Apart } from "./dot";
 import { offer } from "./heap";
 
 const chunkRows: u32 = 1024;
 
 /** Rows first…first+3 of a table. */
-// @ts-ignore: decorator
 @inline export function scores4(table: usize, first: u32, query: usize, stride: usize, scale: f32): v128 {
   const p = tableCodes(table) + first * stride;
   const dots = dot4(p, p + stride, p + 2 * stride, p + 3 * stride, query, stride);
@@ -18,7 +17,6 @@ const chunkRows: u32 = 1024;
   return f32x4.add(scaled, v128.load(tableBias(table) + at));
 }
 
-// @ts-ignore: decorator
 @inline export function score1(table: usize, row: u32, query: usize, stride: usize, scale: f32): f32 {
   const product = <f32>(dot1(tableCodes(table) + row * stride, query, stride) - (load<i32>(tableSum(table) + (<usize>row << 2)) << 6));
   return load<f32>(tableScale(table) + (<usize>row << 2)) * product * scale + load<f32>(tableBias(table) + (<usize>row << 2));
@@ -59,7 +57,9 @@ export function scanRows(ctx: usize, list: usize, count: u32): void {
   for (; i + 4 <= count; i += 4) {
     const at = list + (<usize>i << 2);
     const r0 = load<u32>(at), r1 = load<u32>(at, 4), r2 = load<u32>(at, 8), r3 = load<u32>(at, 12);
-    const dots = dot4(codes + r0 * stride, codes + r1 * stride, codes + r2 * stride, codes + r3 * stride, query, stride);
+    const dots = r3 - r0 < 8
+      ? dot4(codes + r0 * stride, codes + r1 * stride, codes + r2 * stride, codes + r3 * stride, query, stride)
+      : dot4Apart(codes + r0 * stride, codes + r1 * stride, codes + r2 * stride, codes + r3 * stride, query, stride);
     const sum = gather(tableSum(table), r0, r1, r2, r3);
     const products = f32x4.convert_i32x4_s(i32x4.sub(dots, i32x4.shl(sum, 6)));
     const scaled = f32x4.mul(f32x4.mul(gather(tableScale(table), r0, r1, r2, r3), products), f32x4.splat(scale));
@@ -80,7 +80,6 @@ export function scanRows(ctx: usize, list: usize, count: u32): void {
   addScanned(ctx, count);
 }
 
-// @ts-ignore: decorator
 @inline function gather(base: usize, r0: u32, r1: u32, r2: u32, r3: u32): v128 {
   let v = v128.load32_splat(base + (<usize>r0 << 2));
   v = v128.load_lane<u32>(base + (<usize>r1 << 2), v, 1);

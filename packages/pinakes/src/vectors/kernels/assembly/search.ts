@@ -48,7 +48,6 @@ export function rankLists(ctx: usize): void {
 }
 
 /** log2(x), linear between powers of two: all that the rule below needs, and the same on every machine. x ≥ 1. */
-// @ts-ignore: decorator
 @inline export function roughLog2(x: f32): f32 {
   const bits = reinterpret<u32>(x);
   return <f32>(<i32>(bits >> 23) - 127) + <f32>(bits & 0x7fffff) * <f32>(1.0 / 8388608.0);

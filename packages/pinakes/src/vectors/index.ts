@@ -1,0 +1,18 @@
+export { openVectors, type OpenedVectors, type OpenVectorsOptions } from "./open-vectors.ts";
+export { vectorLimits } from "./limits.ts";
+export type { Vectors, VectorRow, VersionSummary } from "./vectors.ts";
+export type { AppendInput, AppendResult } from "./log/append.ts";
+export type { NewCollection } from "./log/create.ts";
+export type { PatchRow, UpsertRow } from "./log/rows.ts";
+export type { QueryInput, QueryMode } from "./read/query-input.ts";
+export type { QueryHit, QueryResult } from "./read/query.ts";
+export type { ReadOptions as VectorReadOptions } from "./read/reader.ts";
+export type { CollectionStats } from "./stats.ts";
+export type { CompactionResult } from "./compact/compactor.ts";
+export type { CollectResult } from "./care/collect.ts";
+export type { FsckReport } from "./care/fsck.ts";
+export type { RepairResult } from "./care/repair.ts";
+export type { RestoreResult } from "./care/restore.ts";
+export type { PurgeResult as VectorPurgeResult } from "./care/remove.ts";
+export type { Metric } from "./segment/row.ts";
+export type { VectorPolicy } from "./store/parts.ts";

@@ -1,0 +1,99 @@
+/** Joins the pieces of the vector store over an item store and an object store. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { hostname, totalmem } from "node:os";
+import { join } from "node:path";
+import type { SystemScope } from "../domain/scope.ts";
+import { systemClock, type Clock } from "../ports/clock.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import type { ObjectStore } from "../ports/object-store.ts";
+import { DiskCache } from "./cache/disk-cache.ts";
+import { SegmentCache } from "./cache/segment-cache.ts";
+import { Compactor } from "./compact/compactor.ts";
+import { WorkRegistry, workContainer } from "./log/work-registry.ts";
+import { Reader } from "./read/reader.ts";
+import { SearchPool } from "./search/pool.ts";
+import { BuildPool } from "./segment/build-pool.ts";
+import { CollectionSite } from "./store/collection-site.ts";
+import { defaultPolicy, systemTimers, type VectorParts, type VectorPolicy } from "./store/parts.ts";
+import { vectorsContainer } from "./store/records.ts";
+import { Vectors } from "./vectors.ts";
+import { VectorWorker } from "./worker.ts";
+
+export interface OpenVectorsOptions {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly system: SystemScope;
+  readonly clock?: Clock;
+  readonly log?: (line: string) => void;
+  /** Where files of a distant bucket are kept; none when absent. */
+  readonly cacheDir?: string | undefined;
+  readonly diskBytesMax?: number;
+  readonly memoryBytesMax?: number;
+  /** Search threads; as many as processors by default. */
+  readonly threads?: number;
+  readonly policy?: Partial<VectorPolicy>;
+}
+
+export interface OpenedVectors {
+  readonly vectors: Vectors;
+  /** One round of background work. */
+  sweep(signal?: AbortSignal): Promise<void>;
+  /** Called when an append or redrive of this process has left something to do. */
+  onWake(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+const memoryShare = 0.25;
+const diskBytesMaxDefault = 20 * 1024 ** 3;
+
+export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVectors> {
+  const { items, objects, system, clock = systemClock, log = () => {}, cacheDir, threads } = options;
+  await items.openContainer(vectorsContainer);
+  await items.openContainer(workContainer);
+  const pool = new SearchPool(threads === undefined ? {} : { threads });
+  const builder = new BuildPool();
+  const reader = new Reader();
+  const disk = cacheDir === undefined ? undefined : new DiskCache({ dir: join(cacheDir, "vectors"), bytesMax: options.diskBytesMax ?? diskBytesMaxDefault, log });
+  const memoryBytesMax = options.memoryBytesMax ?? Math.floor(totalmem() * memoryShare);
+  const cache = new SegmentCache({ pool, disk, memoryBytesMax, onEvict: (segment) => reader.drop(segment) });
+  const parts: VectorParts = {
+    items,
+    objects,
+    clock,
+    system,
+    log,
+    builder,
+    files: cache,
+    timers: systemTimers,
+    monotonic: () => performance.now(),
+    uniqueName: () => `${clock.now().toString(16).padStart(12, "0")}${randomBytes(10).toString("hex")}`,
+    policy: { ...defaultPolicy, ...options.policy },
+  };
+  const work = new WorkRegistry(items, system);
+  const compactor = new Compactor(`${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`, work);
+  const worker = new VectorWorker(parts, work, compactor, async (site) => {
+    reader.forget(site);
+    await cache.forget(site);
+  });
+  let wake = (): void => {};
+  const vectors = new Vectors({ parts, pool, cache, reader, work, compactor, metrics: () => worker.metrics, wake: () => wake() });
+  await forgetPurged(parts, disk);
+  return {
+    vectors,
+    sweep: (signal) => worker.sweep(signal),
+    onWake: (listener) => {
+      wake = listener;
+    },
+    close: async () => {
+      await Promise.all([pool.close(), builder.close(), disk?.settle()]);
+    },
+  };
+}
+
+/** Another process may have purged collections of which this one still has files. */
+async function forgetPurged(parts: VectorParts, disk: DiskCache | undefined): Promise<void> {
+  for (const { tenant, collection } of (await disk?.collections()) ?? []) {
+    const fence = await new CollectionSite(parts, parts.system.forTenant(tenant), collection).fence();
+    if (fence === undefined || fence.status === "deleted" || fence.status === "purging") await disk?.removeCollection({ tenant, collection });
+  }
+}

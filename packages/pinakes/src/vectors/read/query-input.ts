@@ -1,0 +1,75 @@
+/** What a query may ask, checked. */
+import { invalid, show } from "../../domain/errors.ts";
+import { compileFilter, type Filter } from "../../domain/filter.ts";
+import { vectorLimits } from "../limits.ts";
+import { checkVector } from "../log/rows.ts";
+import type { ReadOptions } from "./reader.ts";
+
+export type QueryMode = "vector" | "keyword" | "hybrid";
+
+export interface QueryInput extends ReadOptions {
+  readonly vector?: Float32Array | readonly number[] | undefined;
+  readonly text?: string | undefined;
+  /** Default: by what is given; both: hybrid. */
+  readonly mode?: QueryMode | undefined;
+  readonly limit?: number | undefined;
+  /** On the rows' metadata; see domain/filter.ts. Evaluated before ranking. */
+  readonly filter?: Filter | undefined;
+  /** Share of the true nearest rows that should be found, on average: 0.8 … 1. 1 looks at every row. */
+  readonly recall?: number | undefined;
+  /** Hits with a lower score are left out. */
+  readonly minScore?: number | undefined;
+  /** Also the vectors themselves. */
+  readonly includeVectors?: boolean | undefined;
+}
+
+export interface CheckedQuery {
+  readonly mode: QueryMode;
+  readonly vector: Float32Array | undefined;
+  readonly text: string | undefined;
+  readonly limit: number;
+  readonly filter: Filter | undefined;
+  readonly recall: number | undefined;
+  readonly minScore: number | undefined;
+  readonly includeVectors: boolean;
+}
+
+const limitDefault = 10;
+
+export function checkQuery(input: QueryInput, dims: number): CheckedQuery {
+  if (typeof input !== "object" || input === null) throw invalid("A query must be an object with vector, text or both.");
+  const mode = checkMode(input);
+  const limit = input.limit ?? limitDefault;
+  if (!Number.isInteger(limit) || limit < 1 || limit > vectorLimits.queryHitsMax)
+    throw invalid(`limit: must be a whole number from 1 to ${vectorLimits.queryHitsMax}, got ${show(input.limit)}.`);
+  const { recall, minScore, filter } = input;
+  if (recall !== undefined && !(typeof recall === "number" && recall > 0 && recall <= 1)) throw invalid(`recall: must be a number above 0 and up to 1, got ${show(recall)}.`);
+  if (minScore !== undefined && !Number.isFinite(minScore)) throw invalid(`minScore: must be a number, got ${show(minScore)}.`);
+  if (filter !== undefined) compileFilter(filter);
+  return {
+    mode,
+    limit,
+    recall,
+    minScore,
+    filter: filter === undefined || Object.keys(filter).length === 0 ? undefined : filter,
+    vector: mode === "keyword" ? undefined : checkVector(input.vector, "vector", dims),
+    text: mode === "vector" ? undefined : checkText(input.text),
+    includeVectors: input.includeVectors ?? false,
+  };
+}
+
+function checkMode({ mode, vector, text }: QueryInput): QueryMode {
+  if (vector === undefined && text === undefined) throw invalid("A query needs a vector, a text, or both.");
+  const given = vector === undefined ? "keyword" : text === undefined ? "vector" : "hybrid";
+  if (mode === undefined) return given;
+  if (mode !== "vector" && mode !== "keyword" && mode !== "hybrid") throw invalid(`mode: must be vector, keyword or hybrid, got ${show(mode)}.`);
+  if (mode !== "keyword" && vector === undefined) throw invalid(`mode: ${mode} needs a vector.`);
+  if (mode !== "vector" && text === undefined) throw invalid(`mode: ${mode} needs a text.`);
+  return mode;
+}
+
+function checkText(text: unknown): string {
+  if (typeof text !== "string" || text.length > vectorLimits.queryTextCharsMax)
+    throw invalid(`text: must be a text of at most ${vectorLimits.queryTextCharsMax} characters.`);
+  return text;
+}

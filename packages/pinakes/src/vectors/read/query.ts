@@ -1,0 +1,109 @@
+/** Searching a view: its files by the search threads, then the rows of the best. */
+import type { JsonObject } from "../../domain/json.ts";
+import type { SegmentCache } from "../cache/segment-cache.ts";
+import { checkFilterFields } from "../filter/check-filter.ts";
+import { evaluateFilter } from "../filter/evaluate.ts";
+import type { Filter } from "../../domain/filter.ts";
+import { compileFilter } from "../../domain/filter.ts";
+import { vectorLimits } from "../limits.ts";
+import type { SearchPool, SearchSource } from "../search/pool.ts";
+import type { FieldHeader } from "../segment/segment-bytes.ts";
+import type { CheckedQuery, QueryMode } from "./query-input.ts";
+import { partLimit, rank } from "./rank.ts";
+import { liveRows, type View, type ViewSource } from "./view.ts";
+
+export interface QueryHit {
+  readonly id: string;
+  /** Cosine similarity, dot product or minus the distance; BM25; or the sum of reciprocal ranks. More is better. */
+  readonly score: number;
+  /** What each part gave it; absent where it was not among the best of that part. */
+  readonly scores: { readonly vector?: number; readonly keyword?: number };
+  readonly text?: string;
+  readonly metadata: JsonObject;
+  readonly vector?: Float32Array;
+}
+
+export interface QueryResult {
+  readonly hits: readonly QueryHit[];
+  readonly mode: QueryMode;
+  /** The state that was searched. */
+  readonly version: number;
+  readonly seq: number;
+}
+
+export interface Searcher {
+  readonly pool: SearchPool;
+  readonly cache: SegmentCache;
+}
+
+export async function queryView({ pool, cache }: Searcher, view: View, query: CheckedQuery): Promise<QueryResult> {
+  const { mode, limit, vector, text, filter, recall, minScore } = query;
+  const answer = { mode, version: view.manifest.version, seq: view.seq };
+  if (filter !== undefined) checkFilter(view, filter);
+  const sources = searchable(cache, view);
+  if (sources.length === 0) return { hits: [], ...answer };
+  const result = await pool.search({
+    sources,
+    k: partLimit(mode, limit, vectorLimits.queryHitsMax),
+    ...(vector === undefined ? {} : { vector }),
+    ...(text === undefined ? {} : { text }),
+    ...(recall === undefined ? {} : { recall }),
+    ...(filter === undefined ? {} : { filter }),
+  });
+  const ranked = rank(result, mode, limit).filter(({ score }) => minScore === undefined || score >= minScore);
+  return { hits: ranked.map((hit) => readHit(view, hit, query.includeVectors)), ...answer };
+}
+
+const searchables = new WeakMap<View, readonly SearchSource[]>();
+
+/** Views are immutable, so the list is made once: the threads also remember the bitmaps by their identity. */
+function searchable(cache: SegmentCache, view: View): readonly SearchSource[] {
+  const known = searchables.get(view);
+  if (known !== undefined) return known;
+  const sources = view.sources.map(({ rows, dead }): SearchSource => ({ segment: cache.poolId(rows.segment), ...(dead === undefined ? {} : { dead }) }));
+  searchables.set(view, sources);
+  return sources;
+}
+
+function readHit(view: View, hit: ReturnType<typeof rank>[number], includeVectors: boolean): QueryHit {
+  const { rows } = view.sources[hit.source] as ViewSource;
+  const text = rows.text(hit.row);
+  return {
+    id: rows.id(hit.row),
+    score: hit.score,
+    scores: { ...(hit.vector === undefined ? {} : { vector: hit.vector }), ...(hit.keyword === undefined ? {} : { keyword: hit.keyword }) },
+    ...(text === undefined ? {} : { text }),
+    metadata: rows.metadata(hit.row),
+    ...(includeVectors ? { vector: rows.vector(hit.row) } : {}),
+  };
+}
+
+/** In a collection without any metadata nothing can be known of fields, and nothing can match. */
+export function checkFilter(view: View, filter: Filter): void {
+  const fields = fieldsOf(view);
+  if (fields.length > 0 || liveRows(view) > 0) checkFilterFields(filter, fields);
+}
+
+const knownFields = new WeakMap<View, readonly FieldHeader[]>();
+
+function fieldsOf(view: View): readonly FieldHeader[] {
+  const known = knownFields.get(view);
+  if (known !== undefined) return known;
+  const types = new Map<string, Set<FieldHeader["types"][number]>>();
+  for (const { rows } of view.sources) {
+    for (const field of rows.segment.header.fields) types.set(field.path, new Set([...(types.get(field.path) ?? []), ...field.types]));
+  }
+  const fields = [...types].map(([path, seen]) => ({ path, types: [...seen] }));
+  knownFields.set(view, fields);
+  return fields;
+}
+
+/** How many rows there are that pass the filter. */
+export function countView(view: View, filter: Filter | undefined): number {
+  if (filter === undefined) return liveRows(view);
+  compileFilter(filter);
+  checkFilter(view, filter);
+  let count = 0;
+  for (const { rows, dead } of view.sources) for (const row of evaluateFilter(rows.segment, filter)) if (!(dead?.has(row) ?? false)) count += 1;
+  return count;
+}

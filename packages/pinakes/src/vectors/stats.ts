@@ -1,0 +1,48 @@
+/** Figures of a collection, derived from its items (RFC 0001, principle 5). */
+import type { CollectionSite } from "./store/collection-site.ts";
+import { liveOf } from "./store/manifest.ts";
+import { manifestOf } from "./compact/fold.ts";
+import type { CollectionSettings } from "./segment/collection-settings.ts";
+
+export interface CollectionStats {
+  readonly collection: string;
+  readonly status: "active" | "diverged";
+  readonly settings: CollectionSettings;
+  readonly version: number;
+  readonly committedAt: number;
+  /** The last write that was acknowledged, and the last one that is in the segments. */
+  readonly lastSeq: number;
+  readonly appliedSeq: number;
+  readonly pendingDeltas: number;
+  readonly pendingBytes: number;
+  /** How long the oldest write waits to be compacted; 0 when none does. */
+  readonly oldestPendingMs: number;
+  readonly deadDeltas: number;
+  /** Rows in the segments; fresh deltas not counted. */
+  readonly liveRows: number;
+  readonly bytes: number;
+  readonly segments: readonly { readonly key: string; readonly rows: number; readonly live: number; readonly bytes: number }[];
+  readonly lease: { readonly owner: string | null; readonly epoch: number };
+}
+
+export async function collectionStats(site: CollectionSite): Promise<CollectionStats> {
+  const { fence, head, log } = await site.state();
+  const [manifest, lease, [oldest]] = await Promise.all([manifestOf(site, head), site.lease(), site.deltas(head.appliedSeq + 1, 1)]);
+  return {
+    collection: site.collection,
+    status: fence.status === "diverged" ? "diverged" : "active",
+    settings: fence.settings,
+    version: head.version,
+    committedAt: head.committedAt,
+    lastSeq: log.nextSeq - 1,
+    appliedSeq: head.appliedSeq,
+    pendingDeltas: log.nextSeq - 1 - head.appliedSeq,
+    pendingBytes: log.bytes - head.appliedBytes,
+    oldestPendingMs: oldest === undefined ? 0 : Math.max(0, site.parts.clock.now() - oldest.committedAt),
+    deadDeltas: manifest.dead.length,
+    liveRows: manifest.stats.live,
+    bytes: manifest.stats.bytes,
+    segments: manifest.segments.map((entry) => ({ key: entry.key, rows: entry.rows, live: liveOf(entry), bytes: entry.bytes })),
+    lease: { owner: lease.owner, epoch: lease.epoch },
+  };
+}

@@ -1,0 +1,202 @@
+/** The vector store: what callers see. Each method finds the collection's place and hands over to the file that does it. */
+import { invalid, show } from "../domain/errors.ts";
+import type { Filter } from "../domain/filter.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { SegmentCache } from "./cache/segment-cache.ts";
+import { collectGarbage, type CollectResult } from "./care/collect.ts";
+import { inspectDead, listDead, requestDead, type InspectedDelta } from "./care/dead-letters.ts";
+import { fsck, type FsckReport } from "./care/fsck.ts";
+import { purgeCollection, trashCollection, undeleteCollection, type PurgeResult } from "./care/remove.ts";
+import { repairFromBucket, type RepairResult } from "./care/repair.ts";
+import { restoreVersion, type RestoreResult } from "./care/restore.ts";
+import type { CompactionResult, Compactor } from "./compact/compactor.ts";
+import { vectorLimits } from "./limits.ts";
+import { Appender, type AppendInput, type AppendResult } from "./log/append.ts";
+import { checkSettings, createCollection, type NewCollection } from "./log/create.ts";
+import type { WorkRegistry } from "./log/work-registry.ts";
+import { checkQuery, type QueryInput } from "./read/query-input.ts";
+import { countView, queryView, type QueryResult } from "./read/query.ts";
+import type { ReadOptions, Reader } from "./read/reader.ts";
+import { findLive, type ViewSource } from "./read/view.ts";
+import type { SearchPool } from "./search/pool.ts";
+import { collectionStats, type CollectionStats } from "./stats.ts";
+import { CollectionSite } from "./store/collection-site.ts";
+import type { DeadDelta } from "./store/manifest.ts";
+import type { VectorParts } from "./store/parts.ts";
+import type { WorkerMetrics } from "./worker.ts";
+
+export interface VectorRow {
+  readonly id: string;
+  readonly vector: Float32Array;
+  readonly text?: string;
+  readonly metadata: JsonObject;
+}
+
+export interface VersionSummary {
+  readonly version: number;
+  readonly committedAt: number;
+  readonly reason: string;
+  readonly writer: string;
+  readonly epoch: number;
+  readonly appliedSeq: number;
+  readonly live: number;
+  readonly segments: number;
+  readonly bytes: number;
+}
+
+export interface VectorsPieces {
+  readonly parts: VectorParts;
+  readonly pool: SearchPool;
+  readonly cache: SegmentCache;
+  readonly reader: Reader;
+  readonly work: WorkRegistry;
+  readonly compactor: Compactor;
+  readonly metrics: () => WorkerMetrics;
+  /** Tells the background that there is something to do. */
+  readonly wake: () => void;
+}
+
+/**
+ * @example
+ * await vectors.create(scope, "papers", { dims: 384 });
+ * const { session } = await vectors.append(scope, "papers", { upsert: [{ id: "p1", vector, text: "On Computable Numbers", metadata: { year: 1936 } }] });
+ * const { hits } = await vectors.query(scope, "papers", { text: "computable", vector, filter: { year: { lt: 1950 } }, session });
+ */
+export class Vectors {
+  readonly #pieces: VectorsPieces;
+  readonly #appender: Appender;
+
+  constructor(pieces: VectorsPieces) {
+    this.#pieces = pieces;
+    this.#appender = new Appender(pieces.work);
+  }
+
+  /** The id is this life of the collection: once deleted it is never used again. Creating it again with the same settings is fine. */
+  async create(scope: Scope, collection: string, settings: NewCollection): Promise<void> {
+    await createCollection(this.#site(scope, collection), checkSettings(settings));
+  }
+
+  /** Upserts, patches and deletes rows, all or nothing. Acknowledged means durable, and seen by every read that begins afterwards. */
+  async append(scope: Scope, collection: string, input: AppendInput): Promise<AppendResult> {
+    const result = await this.#appender.append(this.#site(scope, collection), input);
+    this.#pieces.wake();
+    return result;
+  }
+
+  async query(scope: Scope, collection: string, input: QueryInput): Promise<QueryResult> {
+    const view = await this.#pieces.reader.view(this.#site(scope, collection), input);
+    return queryView(this.#pieces, view, checkQuery(input, view.manifest.settings.dims));
+  }
+
+  /** In the order of the ids; undefined where there is none. */
+  async get(scope: Scope, collection: string, ids: readonly string[], options: ReadOptions = {}): Promise<readonly (VectorRow | undefined)[]> {
+    if (!Array.isArray(ids) || ids.length > vectorLimits.getIdsMax) throw invalid(`ids: must be a list of at most ${vectorLimits.getIdsMax} ids.`);
+    const view = await this.#pieces.reader.view(this.#site(scope, collection), options);
+    return ids.map((id: unknown) => {
+      if (typeof id !== "string") throw invalid(`ids: ${show(id)} is not a text.`);
+      const place = findLive(view.sources, Buffer.from(id, "utf8"));
+      return place === undefined ? undefined : readVectorRow(view.sources[place.source] as ViewSource, place.row);
+    });
+  }
+
+  /** Every row of one state, in no particular order: for exports. */
+  async *rows(scope: Scope, collection: string, options: ReadOptions = {}): AsyncGenerator<VectorRow> {
+    const view = await this.#pieces.reader.view(this.#site(scope, collection), options);
+    for (const source of view.sources) {
+      for (let row = 0; row < source.rows.rows; row += 1) if (!(source.dead?.has(row) ?? false)) yield readVectorRow(source, row);
+    }
+  }
+
+  async count(scope: Scope, collection: string, options: ReadOptions & { filter?: Filter } = {}): Promise<number> {
+    return countView(await this.#pieces.reader.view(this.#site(scope, collection), options), options.filter);
+  }
+
+  async stats(scope: Scope, collection: string): Promise<CollectionStats> {
+    return collectionStats(this.#site(scope, collection));
+  }
+
+  /** The versions that can be read with `asOf` or restored, newest last. */
+  async history(scope: Scope, collection: string): Promise<VersionSummary[]> {
+    const site = this.#site(scope, collection);
+    await site.state();
+    const versions: VersionSummary[] = [];
+    for await (const { manifest, committedAt } of site.histories()) {
+      const { version, reason, writer, epoch, appliedSeq, stats, segments } = manifest;
+      versions.push({ version, committedAt, reason, writer, epoch, appliedSeq, live: stats.live, segments: segments.length, bytes: stats.bytes });
+    }
+    return versions;
+  }
+
+  /** Folds what is pending now and merges what is worth it; with `all`, into as few segments as their largest size allows. */
+  async compact(scope: Scope, collection: string, options: { all?: boolean; signal?: AbortSignal } = {}): Promise<CompactionResult> {
+    const { signal } = options;
+    return this.#pieces.compactor.run(this.#site(scope, collection), { mergeAll: options.all ?? false, ...(signal === undefined ? {} : { signal }) });
+  }
+
+  async collect(scope: Scope, collection: string, options: { dryRun?: boolean } = {}): Promise<CollectResult> {
+    return collectGarbage(this.#site(scope, collection), options);
+  }
+
+  async fsck(scope: Scope, collection: string, options: { deep?: boolean } = {}): Promise<FsckReport> {
+    return fsck(this.#site(scope, collection), options);
+  }
+
+  async repair(scope: Scope, collection: string, options: { recoverDeltas?: boolean } = {}): Promise<RepairResult> {
+    const site = this.#site(scope, collection);
+    this.#pieces.reader.forget(site);
+    return repairFromBucket(site, this.#pieces.work, options);
+  }
+
+  async restore(scope: Scope, collection: string, to: { version: number } | { time: number | string }): Promise<RestoreResult> {
+    return restoreVersion(this.#site(scope, collection), to);
+  }
+
+  /** At once for everybody; the bytes go at `purgeAt` (epoch milliseconds), until when `undelete` brings all of it back. */
+  async delete(scope: Scope, collection: string, options: { purgeAt: number }): Promise<void> {
+    if (!Number.isFinite(options?.purgeAt)) throw invalid(`purgeAt: must be a time in epoch milliseconds, got ${show(options?.purgeAt)}.`);
+    const site = this.#site(scope, collection);
+    await trashCollection(site, this.#pieces.work, options.purgeAt);
+    this.#pieces.reader.forget(site);
+  }
+
+  async undelete(scope: Scope, collection: string): Promise<void> {
+    await undeleteCollection(this.#site(scope, collection), this.#pieces.work);
+  }
+
+  /** Removes every object and every item now, of an active or a deleted collection. Can be repeated; at the end it finds nothing. */
+  async purge(scope: Scope, collection: string): Promise<PurgeResult> {
+    const site = this.#site(scope, collection);
+    const result = await purgeCollection(site, this.#pieces.work);
+    this.#pieces.reader.forget(site);
+    await this.#pieces.cache.forget(site);
+    return result;
+  }
+
+  /** Deltas that could not be read. */
+  readonly dead = Object.freeze({
+    list: (scope: Scope, collection: string): Promise<readonly DeadDelta[]> => listDead(this.#site(scope, collection)),
+    inspect: (scope: Scope, collection: string, seq: number): Promise<InspectedDelta> => inspectDead(this.#site(scope, collection), seq),
+    redrive: (scope: Scope, collection: string, seq: number): Promise<void> => this.#request(scope, collection, seq, "redrive"),
+    discard: (scope: Scope, collection: string, seq: number): Promise<void> => this.#request(scope, collection, seq, "discard"),
+  });
+
+  /** Of this process's background work. */
+  metrics(): WorkerMetrics & { readonly cacheBytes: number } {
+    return { ...this.#pieces.metrics(), cacheBytes: this.#pieces.cache.memoryBytes };
+  }
+
+  async #request(scope: Scope, collection: string, seq: number, action: "redrive" | "discard"): Promise<void> {
+    await requestDead(this.#site(scope, collection), this.#pieces.work, seq, action);
+    this.#pieces.wake();
+  }
+
+  #site(scope: Scope, collection: string): CollectionSite {
+    return new CollectionSite(this.#pieces.parts, scope, collection);
+  }
+}
+
+function readVectorRow({ rows }: ViewSource, row: number): VectorRow {
+  const text = rows.text(row);
+  return { id: rows.id(row), vector: rows.vector(row), metadata: rows.metadata(row), ...(text === undefined ? {} : { text }) };
+}

@@ -1,0 +1,126 @@
+/**
+ * The background work of a process: compacts, collects garbage and purges whatever the registry of work has, of all tenants. Woken
+ * by the appends of this process; those of others, and whatever was missed, are found by a sweep.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import type { Compactor } from "./compact/compactor.ts";
+import { collectGarbage } from "./care/collect.ts";
+import { purgeCollection } from "./care/remove.ts";
+import type { RegisteredWork, WorkRegistry } from "./log/work-registry.ts";
+import { CollectionSite } from "./store/collection-site.ts";
+import type { VectorParts } from "./store/parts.ts";
+
+export interface WorkerMetrics {
+  compactions: number;
+  folds: number;
+  merges: number;
+  rowsWritten: number;
+  fencedCommits: number;
+  compactionFailures: number;
+  compactionFailuresInARow: number;
+  collections: number;
+  objectsCollected: number;
+  /** Epoch milliseconds; absent before the first. */
+  lastCollectedAt?: number;
+  purges: number;
+  lastSweepAt?: number;
+  /** What was due at the last sweep. */
+  due: number;
+  lastError?: string;
+}
+
+export class VectorWorker {
+  readonly metrics: WorkerMetrics = {
+    compactions: 0,
+    folds: 0,
+    merges: 0,
+    rowsWritten: 0,
+    fencedCommits: 0,
+    compactionFailures: 0,
+    compactionFailuresInARow: 0,
+    collections: 0,
+    objectsCollected: 0,
+    purges: 0,
+    due: 0,
+  };
+  readonly #parts: VectorParts;
+  readonly #work: WorkRegistry;
+  readonly #compactor: Compactor;
+  readonly #purged: (site: CollectionSite) => Promise<void>;
+
+  constructor(parts: VectorParts, work: WorkRegistry, compactor: Compactor, purged: (site: CollectionSite) => Promise<void>) {
+    this.#parts = parts;
+    this.#work = work;
+    this.#compactor = compactor;
+    this.#purged = purged;
+  }
+
+  /** One round over all that is due. What fails is told and tried again next time; it holds up nothing else. */
+  async sweep(signal?: AbortSignal): Promise<void> {
+    let due = 0;
+    let error: unknown;
+    for await (const entry of this.#work.due(this.#parts.clock.now())) {
+      if (signal?.aborted === true) return;
+      due += 1;
+      try {
+        await this.#do(entry, signal);
+      } catch (cause) {
+        error = cause;
+        this.metrics.lastError = `${entry.kind} of ${entry.collection}: ${cause instanceof Error ? cause.message : String(cause)}`;
+      }
+    }
+    this.metrics.due = due;
+    this.metrics.lastSweepAt = this.#parts.clock.now();
+    if (error !== undefined) throw error;
+  }
+
+  async #do(entry: RegisteredWork, signal?: AbortSignal): Promise<void> {
+    const site = new CollectionSite(this.#parts, this.#parts.system.forTenant(entry.tenant), entry.collection);
+    try {
+      if (entry.kind === "compact") await this.#compact(site, signal);
+      else if (entry.kind === "collect") await this.#collect(site, entry);
+      else await this.#purge(site, entry);
+    } catch (error) {
+      // Trashed or gone: its work is the purge's. Undeleting puts a collection back by its next write, or by hand.
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND" && entry.kind !== "purge") await this.#work.remove(entry);
+      else throw error;
+    }
+  }
+
+  async #compact(site: CollectionSite, signal?: AbortSignal): Promise<void> {
+    try {
+      const result = await this.#compactor.run(site, signal === undefined ? {} : { signal });
+      this.metrics.compactions += 1;
+      this.metrics.folds += result.folds;
+      this.metrics.merges += result.merges;
+      this.metrics.rowsWritten += result.rowsWritten;
+      if (result.outcome === "fenced") this.metrics.fencedCommits += 1;
+      this.metrics.compactionFailuresInARow = 0;
+    } catch (error) {
+      this.metrics.compactionFailures += 1;
+      this.metrics.compactionFailuresInARow += 1;
+      throw error;
+    }
+  }
+
+  async #collect(site: CollectionSite, entry: RegisteredWork): Promise<void> {
+    const result = await collectGarbage(site);
+    if (result.outcome === "busy") return; // The entry stays: tried again at the next sweep.
+    this.metrics.collections += 1;
+    this.metrics.objectsCollected += result.objects;
+    this.metrics.lastCollectedAt = this.#parts.clock.now();
+    // At least some time apart, so that a busy collection is not listed at every sweep.
+    const next = result.nextAt === undefined ? undefined : Math.max(result.nextAt, this.#parts.clock.now() + this.#parts.policy.collectAfterMs);
+    await this.#work.remove(entry);
+    if (next !== undefined) await this.#work.ensure({ kind: "collect", tenant: entry.tenant, collection: entry.collection, notBefore: next });
+  }
+
+  async #purge(site: CollectionSite, entry: RegisteredWork): Promise<void> {
+    const fence = await site.fence();
+    const wanted = fence !== undefined && (fence.status === "purging" || fence.status === "deleted" || (fence.status === "trashed" && (fence.purgeAt ?? 0) <= this.#parts.clock.now()));
+    if (!wanted) return this.#work.remove(entry); // Undeleted.
+    await purgeCollection(site, this.#work);
+    await this.#purged(site);
+    this.metrics.purges += 1;
+  }
+}

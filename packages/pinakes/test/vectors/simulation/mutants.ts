@@ -1,0 +1,2 @@
+import type { Mutant } from "./mutant.ts";
+export const mutants: readonly Mutant[] = [];
