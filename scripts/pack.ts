@@ -28,6 +28,9 @@ function packOne(source: string, folder: string): string {
   rmSync(stage, { recursive: true, force: true });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   execFileSync(process.execPath, [tsc, "-p", join(source, "tsconfig.build.json"), "--outDir", join(stage, "dist")], { stdio: "inherit" });
+  // What the compiler does not copy.
+  const kernels = join("vectors", "kernels", "kernels.wasm");
+  cpSync(join(source, "src", kernels), join(stage, "dist", kernels));
   const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
   writeFileSync(join(stage, "package.json"), `${JSON.stringify({ ...manifest, exports: built(manifest.exports), files: ["dist"] }, null, 2)}\n`);
   for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(stage, file));

@@ -15,6 +15,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     items: pinakes.items,
     objects: pinakes.objects,
     queue: pinakes.queue,
+    vectors: pinakes.vectors,
     info: () => pinakes.info(),
     ready,
     close: async () => {},

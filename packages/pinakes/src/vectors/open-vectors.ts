@@ -53,7 +53,8 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
   const pool = new SearchPool(threads === undefined ? {} : { threads });
   const builder = new BuildPool();
   const reader = new Reader();
-  const disk = cacheDir === undefined ? undefined : new DiskCache({ dir: join(cacheDir, "vectors"), bytesMax: options.diskBytesMax ?? diskBytesMaxDefault, log });
+  const disk =
+    cacheDir === undefined ? undefined : new DiskCache({ dir: join(cacheDir, "vectors"), bytesMax: options.diskBytesMax ?? diskBytesMaxDefault, log });
   const memoryBytesMax = options.memoryBytesMax ?? Math.floor(totalmem() * memoryShare);
   const cache = new SegmentCache({ pool, disk, memoryBytesMax, onEvict: (segment) => reader.drop(segment) });
   const parts: VectorParts = {

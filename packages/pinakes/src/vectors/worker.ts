@@ -58,15 +58,15 @@ export class VectorWorker {
   /** One round over all that is due. What fails is told and tried again next time; it holds up nothing else. */
   async sweep(signal?: AbortSignal): Promise<void> {
     let due = 0;
-    let error: unknown;
+    let error: Error | undefined;
     for await (const entry of this.#work.due(this.#parts.clock.now())) {
       if (signal?.aborted === true) return;
       due += 1;
       try {
         await this.#do(entry, signal);
       } catch (cause) {
-        error = cause;
-        this.metrics.lastError = `${entry.kind} of ${entry.collection}: ${cause instanceof Error ? cause.message : String(cause)}`;
+        error = cause instanceof Error ? cause : new Error(String(cause));
+        this.metrics.lastError = `${entry.kind} of ${entry.collection}: ${error.message}`;
       }
     }
     this.metrics.due = due;
@@ -117,7 +117,9 @@ export class VectorWorker {
 
   async #purge(site: CollectionSite, entry: RegisteredWork): Promise<void> {
     const fence = await site.fence();
-    const wanted = fence !== undefined && (fence.status === "purging" || fence.status === "deleted" || (fence.status === "trashed" && (fence.purgeAt ?? 0) <= this.#parts.clock.now()));
+    const wanted =
+      fence !== undefined &&
+      (fence.status === "purging" || fence.status === "deleted" || (fence.status === "trashed" && (fence.purgeAt ?? 0) <= this.#parts.clock.now()));
     if (!wanted) return this.#work.remove(entry); // Undeleted.
     await purgeCollection(site, this.#work);
     await this.#purged(site);

@@ -29,7 +29,12 @@ export async function collectGarbage(site: CollectionSite, { dryRun = false }: {
   const now = site.parts.clock.now();
   const versions = await sortVersions(site, head.version, now);
   const deltas = await sortDeltas(site, versions.kept, now);
-  const keep = new Set([site.mirrorKey, head.key, ...versions.kept.flatMap(({ manifest, key }) => [key, ...keysOf(manifest)]), ...deltas.kept.map(({ key }) => key)]);
+  const keep = new Set([
+    site.mirrorKey,
+    head.key,
+    ...versions.kept.flatMap(({ manifest, key }) => [key, ...keysOf(manifest)]),
+    ...deltas.kept.map(({ key }) => key),
+  ]);
   const garbage = listed.filter(({ key }) => !keep.has(key));
   if (!dryRun) {
     // What names the objects goes first: a crash in between leaves orphans for the next time, never a version without its files.

@@ -3,6 +3,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { WorkRegistry } from "../log/work-registry.ts";
 import { readRow } from "../compact/fold-plan.ts";
 import { manifestOf } from "../compact/fold.ts";
+import { Fenced } from "../compact/publish.ts";
 import { opCodes, type Op } from "../segment/row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
@@ -10,9 +11,18 @@ import type { DeadDelta } from "../store/manifest.ts";
 import { itemIds, type DeadRequest } from "../store/records.ts";
 import { openFile } from "../segment/file-format.ts";
 
+const attemptsMax = 20;
+
 export async function listDead(site: CollectionSite): Promise<readonly DeadDelta[]> {
-  const { head } = await site.state();
-  return (await manifestOf(site, head)).dead;
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const { head } = await site.state();
+    try {
+      return (await manifestOf(site, head)).dead;
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error; // The head moved in between: again.
+    }
+  }
+  throw new PinakesError("UNAVAILABLE", "The collection changed again and again during this read; try again.");
 }
 
 export interface InspectedDelta extends DeadDelta {

@@ -46,14 +46,28 @@ export async function fsck(site: CollectionSite, { deep = true }: { deep?: boole
   checkChain(findings, history);
   const mirror = await readMirror(site);
   if (mirror !== undefined && mirror.version > head.version)
-    findings.push({ severity: "error", kind: "diverged", key: site.mirrorKey, detail: `The bucket has version ${mirror.version}, the items end at ${head.version}.` });
+    findings.push({
+      severity: "error",
+      kind: "diverged",
+      key: site.mirrorKey,
+      detail: `The bucket has version ${mirror.version}, the items end at ${head.version}.`,
+    });
   for (const { key, sha256, manifest } of history) await checkManifest(site, findings, { key, sha256, manifest, sizes });
   for (const delta of deltas.filter(({ seq }) => seq > head.appliedSeq)) await checkFile(site, findings, delta, deep);
   if (newest !== undefined) await checkNewest(site, findings, newest.manifest, deep);
   const kept = new Set([site.mirrorKey, ...history.flatMap(({ key, manifest }) => [key, ...keysOf(manifest)]), ...deltas.map(({ key }) => key)]);
-  for (const { key } of listed) if (!kept.has(key)) findings.push({ severity: "warning", kind: "orphan", key, detail: `Nothing refers to ${key}; the next collection of garbage removes it.` });
+  for (const { key } of listed)
+    if (!kept.has(key))
+      findings.push({ severity: "warning", kind: "orphan", key, detail: `Nothing refers to ${key}; the next collection of garbage removes it.` });
   const bytes = listed.reduce((sum, object) => sum + object.bytes, 0);
-  return { ok: findings.every(({ severity }) => severity === "warning"), version: head.version, versions: history.length, objects: listed.length, bytes, findings };
+  return {
+    ok: findings.every(({ severity }) => severity === "warning"),
+    version: head.version,
+    versions: history.length,
+    objects: listed.length,
+    bytes,
+    findings,
+  };
 }
 
 function checkLog(findings: Finding[], { appliedSeq, nextSeq, deltas }: { appliedSeq: number; nextSeq: number; deltas: readonly Delta[] }): void {
@@ -70,7 +84,11 @@ function checkChain(findings: Finding[], history: readonly HistoryEntry[]): void
     if (before === undefined || manifest.parent === null) continue;
     if (manifest.parent.version !== before.manifest.version) continue; // Versions in between have gone with the retention.
     if (manifest.parent.sha256 !== before.sha256)
-      findings.push({ severity: "error", kind: "chain", detail: `Version ${manifest.version} does not follow the version ${before.manifest.version} that is there.` });
+      findings.push({
+        severity: "error",
+        kind: "chain",
+        detail: `Version ${manifest.version} does not follow the version ${before.manifest.version} that is there.`,
+      });
     if (manifest.appliedSeq < before.manifest.appliedSeq)
       findings.push({ severity: "error", kind: "chain", detail: `Version ${manifest.version} knows less of the log than the one before.` });
   }
@@ -83,7 +101,8 @@ async function checkManifest(
 ): Promise<void> {
   await guarded(findings, key, async () => void decodeManifest(await site.getObject(key), key, sha256));
   for (const needed of keysOf(manifest)) {
-    if (!sizes.has(needed)) findings.push({ severity: "error", kind: "missing", key: needed, detail: `Version ${manifest.version} needs ${needed}, which is not there.` });
+    if (!sizes.has(needed))
+      findings.push({ severity: "error", kind: "missing", key: needed, detail: `Version ${manifest.version} needs ${needed}, which is not there.` });
   }
   for (const { key: file, bytes } of manifest.segments) {
     const size = sizes.get(file);
@@ -110,12 +129,14 @@ async function checkSegment(
   { entry, rows, owners }: { entry: SegmentEntry; rows: SegmentRows; owners: Map<string, string> },
 ): Promise<void> {
   const deleted = entry.deletions === undefined ? undefined : decodeDeletions(await site.getObject(entry.deletions.key), entry.deletions, rows.rows);
-  if (formatSum(rows.sum()) !== entry.sum) findings.push({ severity: "error", kind: "sums", key: entry.key, detail: `The rows of ${entry.key} do not add up.` });
+  if (formatSum(rows.sum()) !== entry.sum)
+    findings.push({ severity: "error", kind: "sums", key: entry.key, detail: `The rows of ${entry.key} do not add up.` });
   for (let row = 0; row < rows.rows; row += 1) {
     if (deleted?.has(row) ?? false) continue;
     const id = rows.id(row);
     const other = owners.get(id);
-    if (other !== undefined) findings.push({ severity: "error", kind: "duplicate", key: entry.key, detail: `The id ${JSON.stringify(id)} counts in ${other}, too.` });
+    if (other !== undefined)
+      findings.push({ severity: "error", kind: "duplicate", key: entry.key, detail: `The id ${JSON.stringify(id)} counts in ${other}, too.` });
     owners.set(id, entry.key);
   }
 }

@@ -61,7 +61,8 @@ async function removeObjects(site: CollectionSite): Promise<number> {
   for (;;) {
     const keys = (await listObjects(site)).map(({ key }) => key);
     if (keys.length === 0) return removed;
-    for (let i = 0; i < keys.length; i += limits.objectDeleteKeysMax) await site.parts.objects.delete(site.scope, keys.slice(i, i + limits.objectDeleteKeysMax));
+    for (let i = 0; i < keys.length; i += limits.objectDeleteKeysMax)
+      await site.parts.objects.delete(site.scope, keys.slice(i, i + limits.objectDeleteKeysMax));
     removed += keys.length;
   }
 }
@@ -69,9 +70,13 @@ async function removeObjects(site: CollectionSite): Promise<number> {
 /** The status changes, and whoever holds the lease or is about to publish is refused. */
 async function fenceOff(site: CollectionSite, from: Fence, to: Fence): Promise<void> {
   const lease = await site.read<Lease>(itemIds.lease);
-  const fenced: Lease = { owner: null, epoch: (lease?.epoch ?? 0) + 1, beat: 0 };
+  // Counted up in the batch itself: somebody may take the lease after it was read, and an epoch never goes back.
+  const patch = [
+    { op: "incr" as const, path: "/epoch", value: 1 },
+    { op: "set" as const, path: "/owner", value: null },
+  ];
   await site.batch([
     { op: "replace", document: site.document(itemIds.fence, to), where: { status: from.status } },
-    ...(lease === undefined ? [] : [{ op: "replace" as const, document: site.document(itemIds.lease, fenced) }]),
+    ...(lease === undefined ? [] : [{ op: "patch" as const, id: itemIds.lease, patch }]),
   ]);
 }

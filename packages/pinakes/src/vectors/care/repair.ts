@@ -75,7 +75,8 @@ async function chooseNewest(site: CollectionSite, manifests: readonly StoredMani
     if (found !== undefined) return found;
   }
   const found = whole.at(-1);
-  if (found === undefined) throw new PinakesError("CORRUPT", `The bucket has no whole version of the collection ${show(site.collection)}; restore the bucket first.`);
+  if (found === undefined)
+    throw new PinakesError("CORRUPT", `The bucket has no whole version of the collection ${show(site.collection)}; restore the bucket first.`);
   return found;
 }
 
@@ -135,8 +136,13 @@ async function writeItems(
   const fields = { ...manifest, reason: "repair" as const, logId, appliedSeq: after, appliedBytes: 0, applied: [], discarded };
   const next = prepare(site, current, { owner: "repair", epoch }, fields);
   await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
-  const newLog: Log = { nextSeq: after + count + 1, logId, generation: (log?.generation ?? 0) + 1, dirty: true, bytes: 0 };
-  const newFence: Fence = { status: "diverged", settings: manifest.settings, createdAt: fence?.createdAt ?? site.parts.clock.now(), reason: "it is being repaired" };
+  const newLog: Log = { nextSeq: after + count + 1, logId, generation: (log?.generation ?? 0) + 1, rests: log?.rests ?? 0, dirty: true, bytes: 0 };
+  const newFence: Fence = {
+    status: "diverged",
+    settings: manifest.settings,
+    createdAt: fence?.createdAt ?? site.parts.clock.now(),
+    reason: "it is being repaired",
+  };
   const { key, sha256, committedAt } = next.head;
   await site.batch([
     { op: "upsert", document: site.document(itemIds.fence, newFence) },

@@ -34,7 +34,9 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
   const by = { owner: "restore", epoch: lease.epoch + 1 };
   const last = log.nextSeq - 1;
   const old = entry.manifest;
-  const discarded: Manifest["discarded"] = [...old.discarded, ...current.manifest.discarded].filter(([from], i, all) => all.findIndex((range) => range[0] === from) === i);
+  const discarded: Manifest["discarded"] = [...old.discarded, ...current.manifest.discarded].filter(
+    ([from], i, all) => all.findIndex((range) => range[0] === from) === i,
+  );
   if (old.appliedSeq < last) discarded.push([old.appliedSeq + 1, last]);
   const fields = { ...old, reason: "restore" as const, logId: log.logId, appliedSeq: last, appliedBytes: log.bytes, applied: [], discarded };
   const next = prepare(site, head, by, fields);

@@ -71,15 +71,21 @@ export class Compactor {
       // What was superseded is garbage one day.
       await this.#work.ensure({ kind: "collect", tenant, collection, notBefore: site.parts.clock.now() + site.parts.policy.collectAfterMs });
     }
-    await this.#rest(site, head);
     if (entry !== undefined) await this.#work.remove(entry);
     return { outcome: "done" };
   }
 
-  /** Nothing is pending: say so, unless somebody wrote meanwhile. */
+  /**
+   * Nothing is pending: say so, unless somebody wrote meanwhile. `rests` moves, so that a writer that announced itself before this
+   * and commits after it must announce itself again: its entry is about to be removed.
+   */
   async #rest(site: CollectionSite, head: Head): Promise<boolean> {
+    const patch = [
+      { op: "set" as const, path: "/dirty", value: false },
+      { op: "incr" as const, path: "/rests", value: 1 },
+    ];
     try {
-      await site.batch([{ op: "patch", id: itemIds.log, patch: [{ op: "set", path: "/dirty", value: false }], where: { nextSeq: head.appliedSeq + 1 } }]);
+      await site.batch([{ op: "patch", id: itemIds.log, patch, where: { nextSeq: head.appliedSeq + 1 } }]);
       return true;
     } catch (error) {
       if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
@@ -104,10 +110,22 @@ async function refuseDivergence(site: CollectionSite, head: Head): Promise<void>
         ? `its bucket has version ${mirror.version}, but its items end at version ${head.version}; were they restored from a backup?`
         : undefined;
   if (reason === undefined) return;
-  const fence = await site.fence();
-  if (fence?.status === "active") {
-    const marked: Fence = { ...fence, status: "diverged", reason };
-    await site.batch([{ op: "replace", document: site.document(itemIds.fence, marked), where: { status: "active" } }]);
-  }
+  // One that was overtaken sees the mirror of its successor: that is no divergence.
+  const { fence, head: newest } = await site.state();
+  if (newest.commitId !== head.commitId) throw new Fenced(`version ${head.version} is not the newest any more`);
+  if (fence.status === "active") await markDiverged(site, head, { ...fence, status: "diverged", reason });
   throw new PinakesError("CORRUPT", `The vectors of collection "${site.collection}" have diverged: ${reason} Repair them from the bucket.`);
+}
+
+/** Only while the head is the one that was compared. */
+async function markDiverged(site: CollectionSite, head: Head, marked: Fence): Promise<void> {
+  try {
+    await site.batch([
+      { op: "check", id: itemIds.head, where: { commitId: head.commitId } },
+      { op: "replace", document: site.document(itemIds.fence, marked), where: { status: "active" } },
+    ]);
+  } catch (error) {
+    if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) throw new Fenced("the collection has moved on");
+    throw error;
+  }
 }

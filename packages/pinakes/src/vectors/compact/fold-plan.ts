@@ -27,9 +27,12 @@ type Winner = { readonly seq: number; readonly delta: number; readonly row: numb
 /** `deltas` ascending by seq; a delta that was dead and is tried again has its old one. */
 export function planFold(deltas: readonly OpenDelta[], segments: readonly OpenSegment[], keepsTombstone: (seq: number) => boolean): FoldPlan {
   const winners = new Map<string, Winner>();
+  const newestStored = segments.reduce((newest, { entry }) => Math.max(newest, entry.maxSeq), 0);
   for (const [index, delta] of deltas.entries()) {
     for (let row = 0; row < delta.rows.rows; row += 1) {
       const id = delta.rows.id(row);
+      // Tried again after something newer was written: it has lost, also as what a later patch would begin with.
+      if (delta.seq < newestStored && (findStored(segments, id)?.seq ?? 0) > delta.seq) continue;
       if (delta.rows.op[row] !== opCodes.patch) {
         winners.set(id, { seq: delta.seq, delta: index, row });
         continue;

@@ -54,10 +54,14 @@ export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLeas
 }
 
 /** What a new version takes over unless it changes it. */
-export function kept({ logId, settings, appliedSeq, appliedBytes, dead, discarded }: Manifest): Pick<
-  Manifest,
-  "logId" | "settings" | "appliedSeq" | "appliedBytes" | "applied" | "dead" | "discarded"
-> {
+export function kept({
+  logId,
+  settings,
+  appliedSeq,
+  appliedBytes,
+  dead,
+  discarded,
+}: Manifest): Pick<Manifest, "logId" | "settings" | "appliedSeq" | "appliedBytes" | "applied" | "dead" | "discarded"> {
   return { logId, settings, appliedSeq, appliedBytes, applied: [], dead, discarded };
 }
 
@@ -145,7 +149,8 @@ async function countFailure(site: CollectionSite, delta: Delta, error: string, l
       },
     ]);
   } catch (cause) {
-    if (PinakesError.isInstance(cause) && (cause.code === "PRECONDITION_FAILED" || cause.code === "NOT_FOUND")) throw new Fenced("the lease is somebody else's");
+    if (PinakesError.isInstance(cause) && (cause.code === "PRECONDITION_FAILED" || cause.code === "NOT_FOUND"))
+      throw new Fenced("the lease is somebody else's");
     throw cause;
   }
   return delta.failures + 1;

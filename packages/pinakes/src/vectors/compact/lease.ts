@@ -68,7 +68,9 @@ export class HeldLease {
 
   async beat(): Promise<void> {
     try {
-      await this.#site.batch([{ op: "patch", id: itemIds.lease, patch: [{ op: "incr", path: "/beat", value: 1 }], where: { owner: this.owner, epoch: this.epoch } }]);
+      await this.#site.batch([
+        { op: "patch", id: itemIds.lease, patch: [{ op: "incr", path: "/beat", value: 1 }], where: { owner: this.owner, epoch: this.epoch } },
+      ]);
     } catch (error) {
       // Anything else is trouble of the store: the job goes on, and its publish is checked by the epoch.
       if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) this.#lost.abort(error);
@@ -83,4 +85,5 @@ export class HeldLease {
     } catch {
       // Lost, or the store has trouble: the lease runs out by itself.
     }
-  }}
+  }
+}

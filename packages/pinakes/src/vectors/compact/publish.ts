@@ -66,7 +66,8 @@ async function settle(site: CollectionSite, head: Head, error: unknown): Promise
   if (!PinakesError.isInstance(error)) throw error;
   const refused = error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND";
   if (!refused && error.code !== "UNAVAILABLE") throw error;
-  const published = (await site.read<Head>(itemIds.head))?.commitId === head.commitId || (await site.history(head.version))?.manifest.commitId === head.commitId;
+  const published =
+    (await site.read<Head>(itemIds.head))?.commitId === head.commitId || (await site.history(head.version))?.manifest.commitId === head.commitId;
   if (published) return;
   throw refused ? new Fenced(`version ${head.version} was refused: ${error.detail}`) : error;
 }

@@ -68,8 +68,11 @@ export class Appender {
         return await this.#commit(site, { deltaId, key, sha256, bytes: built.bytes.byteLength, headBytes, rows, contentHash, duplicates }, generation);
       } catch (error) {
         // What was put is garbage now; a failure to remove it is left to the next collection of garbage.
-        if (error instanceof Overtaken) ({ log: { generation } } = await site.state());
-        else if (!isUnknown(error)) await site.parts.objects.delete(site.scope, [key]).catch(() => {});
+        if (error instanceof Overtaken)
+          ({
+            log: { generation },
+          } = await site.state());
+        else if (isRefused(error)) await site.parts.objects.delete(site.scope, [key]).catch(() => {});
         if (!(error instanceof Overtaken)) throw error;
       }
     }
@@ -91,9 +94,9 @@ export class Appender {
   }
 }
 
-/** The commit may have arrived: the object must stay. */
-function isUnknown(error: unknown): boolean {
-  return !PinakesError.isInstance(error) || error.code === "UNAVAILABLE" || error.code === "INTERNAL";
+/** Refused for good. Otherwise the commit may have arrived, now or later, and the object must stay: also when the collection is in the trash. */
+function isRefused(error: unknown): boolean {
+  return PinakesError.isInstance(error) && error.code === "CONFLICT";
 }
 
 function checkPending(head: Head, log: Log): void {

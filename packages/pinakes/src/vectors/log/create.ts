@@ -15,7 +15,8 @@ export function checkSettings(input: NewCollection): CollectionSettings {
   if (!isJsonObject(input)) throw invalid("The settings of a collection must be an object with dims.");
   const { dims, metric = "cosine", language = "english" } = input;
   const { dimsMin, dimsMax } = vectorLimits;
-  if (!Number.isInteger(dims) || dims < dimsMin || dims > dimsMax) throw invalid(`dims: must be a whole number from ${dimsMin} to ${dimsMax}, got ${show(dims)}.`);
+  if (!Number.isInteger(dims) || dims < dimsMin || dims > dimsMax)
+    throw invalid(`dims: must be a whole number from ${dimsMin} to ${dimsMax}, got ${show(dims)}.`);
   if (metric !== "cosine" && metric !== "dot" && metric !== "l2") throw invalid(`metric: must be cosine, dot or l2, got ${show(metric)}.`);
   if (!languages.includes(language)) throw invalid(`language: must be one of ${languages.join(", ")}; got ${show(language)}.`);
   return { dims, metric, language };
@@ -30,7 +31,7 @@ export async function createCollection(site: CollectionSite, settings: Collectio
   const { bytes, sha256 } = encodeManifest(manifest);
   const key = site.manifestKey(0, commitId);
   const fence: Fence = { status: "active", settings, createdAt: now };
-  const log: Log = { nextSeq: 1, logId, generation: 0, dirty: false, bytes: 0 };
+  const log: Log = { nextSeq: 1, logId, generation: 0, rests: 0, dirty: false, bytes: 0 };
   const head: Head = { version: 0, commitId, appliedSeq: 0, appliedBytes: 0, key, sha256, committedAt: now };
   const lease: Lease = { owner: null, epoch: 0, beat: 0 };
   await site.parts.objects.put(site.scope, key, bytes);

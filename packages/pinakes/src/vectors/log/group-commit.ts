@@ -101,13 +101,13 @@ export class GroupCommit {
   async #write(group: readonly Waiting[], log: Log): Promise<Log> {
     const { clock, policy } = this.#site.parts;
     const bytes = group.reduce((sum, { delta }) => sum + delta.bytes, 0);
-    const next: Log = { nextSeq: log.nextSeq + group.length, logId: log.logId, generation: log.generation, dirty: true, bytes: log.bytes + bytes };
+    const next: Log = { nextSeq: log.nextSeq + group.length, logId: log.logId, generation: log.generation, rests: log.rests, dirty: true, bytes: log.bytes + bytes };
     const operations: Operation[] = [
       { op: "check", id: itemIds.fence, where: { status: "active" } },
       {
         op: "replace",
         document: this.#site.document(itemIds.log, next),
-        where: { nextSeq: log.nextSeq, generation: log.generation, logId: log.logId, dirty: log.dirty },
+        where: { nextSeq: log.nextSeq, generation: log.generation, rests: log.rests, logId: log.logId, dirty: log.dirty },
       },
     ];
     for (const [i, { delta }] of group.entries()) {
@@ -135,7 +135,7 @@ export class GroupCommit {
     if (fence?.status === "diverged") throw diverged(fence);
     if (fence?.status !== "active") throw this.#site.notFound();
     const log = await this.#site.read<Log>(itemIds.log);
-    for (const waiting of [...group]) {
+    for (const waiting of group.slice()) {
       const known = await this.#site.read<DeltaId>(itemIds.deltaId(waiting.delta.deltaId));
       if (known === undefined) continue;
       group.splice(group.indexOf(waiting), 1);
@@ -158,7 +158,7 @@ export function diverged(fence: Fence): PinakesError {
 }
 
 function dropOvertaken(group: Waiting[], log: Log): void {
-  for (const waiting of [...group]) {
+  for (const waiting of group.slice()) {
     if (waiting.generation === log.generation) continue;
     group.splice(group.indexOf(waiting), 1);
     waiting.outcome.reject(new Overtaken());

@@ -104,7 +104,8 @@ export function checkVector(vector: unknown, where: string, dims: number): Float
   for (let i = 0; i < dims; i += 1) {
     const value = numbers[i];
     // Also what is finite as a double and infinite as a float, and what would overflow when squared.
-    if (typeof value !== "number" || !(Math.abs(value) <= 1e15)) throw invalid(`${where}[${i}]: must be a number between -1e15 and 1e15, got ${numberText(value)}.`);
+    if (typeof value !== "number" || !(Math.abs(value) <= 1e15))
+      throw invalid(`${where}[${i}]: must be a number between -1e15 and 1e15, got ${numberText(value)}.`);
     checked[i] = value;
   }
   return checked;
@@ -133,5 +134,8 @@ function checkBytes(rows: readonly Row[], dims: number): void {
   let bytes = 0;
   for (const row of rows) bytes += 64 + dims * 5 + (row.text?.length ?? 0) * 2;
   if (bytes > vectorLimits.deltaBytesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `The delta would have about ${bytes} bytes; at most ${vectorLimits.deltaBytesMax} are allowed. Append it in parts.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `The delta would have about ${bytes} bytes; at most ${vectorLimits.deltaBytesMax} are allowed. Append it in parts.`,
+    );
 }

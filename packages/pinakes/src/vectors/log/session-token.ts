@@ -21,5 +21,8 @@ export function decodeToken(text: string): SessionToken {
 }
 
 export function staleToken(): PinakesError {
-  return new PinakesError("CONFLICT", "session: the write of this token is not part of the collection any more (it was restored or repaired). Read without it.");
+  return new PinakesError(
+    "CONFLICT",
+    "session: the write of this token is not part of the collection any more (it was restored or repaired). Read without it.",
+  );
 }

@@ -43,7 +43,8 @@ export function checkQuery(input: QueryInput, dims: number): CheckedQuery {
   if (!Number.isInteger(limit) || limit < 1 || limit > vectorLimits.queryHitsMax)
     throw invalid(`limit: must be a whole number from 1 to ${vectorLimits.queryHitsMax}, got ${show(input.limit)}.`);
   const { recall, minScore, filter } = input;
-  if (recall !== undefined && !(typeof recall === "number" && recall > 0 && recall <= 1)) throw invalid(`recall: must be a number above 0 and up to 1, got ${show(recall)}.`);
+  if (recall !== undefined && !(typeof recall === "number" && recall > 0 && recall <= 1))
+    throw invalid(`recall: must be a number above 0 and up to 1, got ${show(recall)}.`);
   if (minScore !== undefined && !Number.isFinite(minScore)) throw invalid(`minScore: must be a number, got ${show(minScore)}.`);
   if (filter !== undefined) compileFilter(filter);
   return {

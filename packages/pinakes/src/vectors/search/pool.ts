@@ -83,7 +83,8 @@ export class SearchPool {
     this.#inlineBytesMax = options.inlineBytesMax ?? inlineBytesMaxDefault;
     this.#splitBytesMin = options.splitBytesMin ?? splitBytesMinDefault;
     this.#script = options.script ?? new URL(import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js", import.meta.url);
-    this.#threads = Array.from({ length: this.#threadCount }, (_, slot) => this.#start(slot));
+    // Started by the first search that needs them: a process that never searches has none.
+    this.#threads = Array.from({ length: this.#threadCount }, () => undefined);
   }
 
   /** From now on searches can name this segment. What `loaded` lacks of its bytes must come before a search reads it. */

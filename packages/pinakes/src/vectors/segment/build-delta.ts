@@ -26,10 +26,12 @@ export function buildDelta(collection: string, settings: CollectionSettings, row
     analyzerFor(language),
   );
   const columns = buildColumnSections(puts.map((row) => row?.metadata));
-  const file = writeFile(
-    { kind: "delta", collection, rows: rows.length, dims, metric, language, fields: columns.fields, tokens: text.tokens },
-    [...buildVectorSections(vectors, rows.length, dims, metric), ...rowSections, ...columns.sections, ...text.sections],
-  );
+  const file = writeFile({ kind: "delta", collection, rows: rows.length, dims, metric, language, fields: columns.fields, tokens: text.tokens }, [
+    ...buildVectorSections(vectors, rows.length, dims, metric),
+    ...rowSections,
+    ...columns.sections,
+    ...text.sections,
+  ]);
   const hashes = rowSections.find(({ name }) => name === "hash")?.bytes ?? new Uint8Array();
   return { ...file, rows: rows.length, contentHash: hash("sha256", hashes, "hex") };
 }

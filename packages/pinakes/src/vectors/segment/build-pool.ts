@@ -87,7 +87,8 @@ export class BuildPool implements SegmentBuilder {
   #stop(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    for (const { reject } of this.#waiting.values()) reject(new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${String(cause ?? "closed")}.`, { cause }));
+    for (const { reject } of this.#waiting.values())
+      reject(new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`, { cause }));
     this.#waiting.clear();
   }
 }

@@ -16,7 +16,10 @@ function answer(order: BuildOrder): [BuildAnswer, ArrayBuffer[]] {
     return [{ call: order.call, file }, [buffer]];
   } catch (error) {
     const known = PinakesError.isInstance(error);
-    return [{ call: order.call, error: { code: known ? error.code : "INTERNAL", detail: known ? error.detail : `A file could not be built: ${String(error)}` } }, []];
+    return [
+      { call: order.call, error: { code: known ? error.code : "INTERNAL", detail: known ? error.detail : `A file could not be built: ${String(error)}` } },
+      [],
+    ];
   }
 }
 

@@ -8,7 +8,9 @@ import type { SegmentRows } from "./segment-rows.ts";
 export function buildRowSections(rows: readonly Row[]): Section[] {
   const ids = rows.map((row) => Buffer.from(row.id, "utf8"));
   const texts = rows.map((row) => Buffer.from(row.text ?? "", "utf8"));
-  const metas = rows.map((row) => (row.metadata === undefined || Object.keys(row.metadata).length === 0 ? empty : Buffer.from(JSON.stringify(row.metadata), "utf8")));
+  const metas = rows.map((row) =>
+    row.metadata === undefined || Object.keys(row.metadata).length === 0 ? empty : Buffer.from(JSON.stringify(row.metadata), "utf8"),
+  );
   const hashes = new Uint8Array(rows.length * 16);
   for (const [i, row] of rows.entries()) hashes.set(rowHash(row, ids[i] as Buffer, texts[i] as Buffer, metas[i] as Buffer), i * 16);
   return [
@@ -20,7 +22,6 @@ export function buildRowSections(rows: readonly Row[]): Section[] {
     ...pieces("rows.meta", metas),
   ];
 }
-
 
 /** Row i of the new file is row `row[i]` of source `source[i]`. */
 export function copyRowSections(sources: readonly SegmentRows[], source: Uint32Array, row: Uint32Array): Section[] {
@@ -38,7 +39,7 @@ export function copyRowSections(sources: readonly SegmentRows[], source: Uint32A
   const ids = copyPieces("rows.ids", sources, source, row);
   const idBytes = (ids[0] as Section).bytes;
   const idOffsets = new Uint32Array((ids[1] as Section).bytes.buffer);
-  const views = Array.from({ length: rows }, (_, i) => idBytes.subarray(idOffsets[i] as number, idOffsets[i + 1] as number));
+  const views = Array.from({ length: rows }, (_, i) => idBytes.subarray(idOffsets[i], idOffsets[i + 1]));
   return [
     ...keySections(views),
     { name: "seq", bytes: bytesOf(seq) },
@@ -89,7 +90,7 @@ function copyPieces(name: string, sources: readonly SegmentRows[], source: Uint3
   for (let i = 0; i < source.length; i += 1) {
     const theirs = from[source[i] as number] as (typeof from)[number];
     const at = row[i] as number;
-    bytes.set(theirs.bytes.subarray(theirs.offsets[at] as number, theirs.offsets[at + 1] as number), offsets[i] as number);
+    bytes.set(theirs.bytes.subarray(theirs.offsets[at], theirs.offsets[at + 1]), offsets[i] as number);
   }
   return [
     { name, bytes },

@@ -14,10 +14,6 @@ export function subtractSums(a: RowSum, b: RowSum): RowSum {
   return [(a[0] - b[0]) >>> 0, (a[1] - b[1]) >>> 0, (a[2] - b[2]) >>> 0, (a[3] - b[3]) >>> 0];
 }
 
-export function equalSums(a: RowSum, b: RowSum): boolean {
-  return a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3];
-}
-
 export function formatSum(sum: RowSum): string {
   return sum.map((lane) => lane.toString(16).padStart(8, "0")).join("");
 }

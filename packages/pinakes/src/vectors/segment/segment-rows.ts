@@ -37,7 +37,7 @@ export class SegmentRows {
   }
 
   idBytes(row: number): Uint8Array {
-    return this.#ids.subarray(this.#idOffsets[row] as number, this.#idOffsets[row + 1] as number);
+    return this.#ids.subarray(this.#idOffsets[row], this.#idOffsets[row + 1]);
   }
 
   seq(row: number): number {
@@ -85,7 +85,7 @@ export class SegmentRows {
 
   #piece(name: "rows.text" | "rows.meta", row: number): Uint8Array {
     const offsets = this.segment.u32(`${name}.offsets`);
-    return this.segment.u8(name).subarray(offsets[row] as number, offsets[row + 1] as number);
+    return this.segment.u8(name).subarray(offsets[row], offsets[row + 1]);
   }
 }
 

@@ -2,7 +2,6 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
 import { PinakesError } from "../../domain/errors.ts";
-import type { FileRef } from "../segment/file-format.ts";
 
 const count = z.int().min(0);
 const sum = z.string().regex(/^[0-9a-f]{32}$/);
@@ -48,7 +47,6 @@ const manifestSchema = z.object({
 
 export type Manifest = z.output<typeof manifestSchema>;
 export type SegmentEntry = Manifest["segments"][number];
-export type DeletionsRef = NonNullable<SegmentEntry["deletions"]>;
 export type DeadDelta = Manifest["dead"][number];
 
 export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; sha256: string } {
@@ -77,10 +75,6 @@ export function keysOf(manifest: Manifest): string[] {
 
 export function liveOf(entry: SegmentEntry): number {
   return entry.puts - (entry.deletions?.count ?? 0);
-}
-
-export function fileRef({ key, sha256: hashed, bytes, headBytes }: FileRef): FileRef {
-  return { key, sha256: hashed, bytes, headBytes };
 }
 
 export function isDiscarded(manifest: Manifest, seq: number): boolean {

@@ -23,6 +23,8 @@ export interface Log {
   readonly logId: string;
   /** Moved by every collection of garbage: a writer that began before must put its object again. */
   readonly generation: number;
+  /** Moved whenever the compactor has said that nothing is pending: a writer that announced itself before must do so again. */
+  readonly rests: number;
   /** True implies an entry in the work registry. */
   readonly dirty: boolean;
   /** Of all deltas ever committed. */

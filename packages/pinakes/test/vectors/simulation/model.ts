@@ -43,7 +43,10 @@ export function liveOf(model: Model): number {
 
 /** Sorted, so that equal contents are equal texts. */
 export function modelText(model: Model): string {
-  return [...model.values()].flatMap(({ row }) => (row === undefined ? [] : [rowText(row.id, row.vector, row.metadata)])).sort().join("\n");
+  return [...model.values()]
+    .flatMap(({ row }) => (row === undefined ? [] : [rowText(row.id, row.vector, row.metadata)]))
+    .sort()
+    .join("\n");
 }
 
 export function viewText(view: View): string {

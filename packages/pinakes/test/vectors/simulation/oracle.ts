@@ -41,7 +41,20 @@ export interface OracleOptions {
 }
 
 export class Oracle {
-  readonly figures = { commits: 0, acknowledged: 0, repeated: 0, publishes: 0, merges: 0, restores: 0, reads: 0, earlierReads: 0, collected: 0, deaths: 0, redrives: 0, discards: 0 };
+  readonly figures = {
+    commits: 0,
+    acknowledged: 0,
+    repeated: 0,
+    publishes: 0,
+    merges: 0,
+    restores: 0,
+    reads: 0,
+    earlierReads: 0,
+    collected: 0,
+    deaths: 0,
+    redrives: 0,
+    discards: 0,
+  };
   readonly contents = new Map<string, readonly Row[]>();
   readonly committed = new Map<number, Committed>();
   readonly versions = new Map<number, KnownVersion>();
@@ -144,7 +157,8 @@ export class Oracle {
       else if (id.startsWith("delta.") && operation.op === "create") commits.push(document as unknown as Delta);
     }
     for (const [i, delta] of commits.entries()) this.#commit(delta, firstSeq + i);
-    if (commits.length > 0 && this.log?.nextSeq !== firstSeq + commits.length) this.#options.fail(`R-CMP-05: ${commits.length} deltas from ${firstSeq} on, and the log says ${this.log?.nextSeq}`);
+    if (commits.length > 0 && this.log?.nextSeq !== firstSeq + commits.length)
+      this.#options.fail(`R-CMP-05: ${commits.length} deltas from ${firstSeq} on, and the log says ${this.log?.nextSeq}`);
     if (publishes !== undefined && history !== undefined) this.#publish(publishes as unknown as Head, JSON.parse(String(history["text"])) as Manifest);
     this.#checkDirty();
   }
@@ -189,7 +203,8 @@ export class Oracle {
     if (this.status !== "active") this.#options.fail(`I12: delta ${delta.seq} was committed while the collection was ${this.status}`);
     if (delta.seq !== expectedSeq) this.#options.fail(`R-CMP-05: delta ${delta.seq} instead of ${expectedSeq}`);
     if (rows === undefined) return this.#options.fail(`delta ${delta.seq} has content that nobody wrote`);
-    if (this.#deltaIds.has(delta.deltaId)) this.#options.fail(`R-CMP-20: the delta id ${delta.deltaId} was committed as ${this.#deltaIds.get(delta.deltaId)} and ${delta.seq}`);
+    if (this.#deltaIds.has(delta.deltaId))
+      this.#options.fail(`R-CMP-20: the delta id ${delta.deltaId} was committed as ${this.#deltaIds.get(delta.deltaId)} and ${delta.seq}`);
     if (!this.objects.has(delta.key)) this.#options.fail(`I5: delta ${delta.seq} was committed without its object ${delta.key}`);
     this.#deltaIds.set(delta.deltaId, delta.seq);
     this.committed.set(delta.seq, { delta, rows });
@@ -205,10 +220,12 @@ export class Oracle {
       const parent = this.versions.get(before.version) as KnownVersion;
       if (this.status !== "active") fail(`I12: version ${head.version} was published while the collection was ${this.status}`);
       if (manifest.epoch !== this.lease?.epoch) fail(`I9: epoch ${manifest.epoch} published version ${head.version} in epoch ${this.lease?.epoch}`);
-      if (manifest.reason !== "restore" && manifest.writer !== this.lease?.owner) fail(`I9: ${manifest.writer} published while ${this.lease?.owner} has the lease`);
+      if (manifest.reason !== "restore" && manifest.writer !== this.lease?.owner)
+        fail(`I9: ${manifest.writer} published while ${this.lease?.owner} has the lease`);
       if (head.version !== before.version + 1) fail(`I4: version ${head.version} after ${before.version}`);
       if (head.appliedSeq < before.appliedSeq) fail(`I4: applied up to ${head.appliedSeq} after ${before.appliedSeq}`);
-      if (manifest.parent?.version !== before.version || manifest.parent.sha256 !== before.sha256) fail(`I7: version ${head.version} does not follow the one before`);
+      if (manifest.parent?.version !== before.version || manifest.parent.sha256 !== before.sha256)
+        fail(`I7: version ${head.version} does not follow the one before`);
       model = this.#next(parent, manifest);
     }
     for (const key of [head.key, ...keysOf(manifest)]) if (!this.objects.has(key)) fail(`I5: version ${head.version} was published without ${key}`);
@@ -238,7 +255,8 @@ export class Oracle {
     for (const { seq, key, deltaId } of manifest.applied) {
       expected += 1;
       const there = this.committed.get(seq);
-      if (seq !== expected || there?.delta.key !== key || there.delta.deltaId !== deltaId) fail(`I6: version ${manifest.version} applied ${seq} (${deltaId}) instead of ${expected}`);
+      if (seq !== expected || there?.delta.key !== key || there.delta.deltaId !== deltaId)
+        fail(`I6: version ${manifest.version} applied ${seq} (${deltaId}) instead of ${expected}`);
       if (!dead.has(seq)) {
         model = applied(model, seq, this.#rowsOf(seq));
         continue;
@@ -276,7 +294,13 @@ export class Oracle {
   // Reads
 
   beginRead(): ReadStart {
-    return { ackedSeq: this.ackedSeq, version: this.head?.version ?? 0, inactive: this.inactive + (this.status === "active" ? 0 : -1), damaged: this.#damagedPending(), damages: this.damages };
+    return {
+      ackedSeq: this.ackedSeq,
+      version: this.head?.version ?? 0,
+      inactive: this.inactive + (this.status === "active" ? 0 : -1),
+      damaged: this.#damagedPending(),
+      damages: this.damages,
+    };
   }
 
   /** A view that somebody was given: it is a state that the collection had, and none from before the read began. */
@@ -284,13 +308,15 @@ export class Oracle {
     this.figures.reads += 1;
     const { fail } = this.#options;
     const version = this.versions.get(view.manifest.version);
-    if (version === undefined || version.manifest.commitId !== view.manifest.commitId) return fail(`I3: a view of version ${view.manifest.version}, which was never published`);
+    if (version === undefined || version.manifest.commitId !== view.manifest.commitId)
+      return fail(`I3: a view of version ${view.manifest.version}, which was never published`);
     if (earlier === undefined) {
       if (view.seq < start.ackedSeq) fail(`I11: a read shows writes up to ${view.seq}, and ${start.ackedSeq} was acknowledged before it began`);
       if (view.manifest.version < start.version) fail(`I11: a read shows version ${view.manifest.version}, and ${start.version} was there before it began`);
     } else {
       this.figures.earlierReads += 1;
-      if (view.manifest.version !== earlier || view.seq !== view.manifest.appliedSeq) fail(`I3: asked for version ${earlier}, got ${view.manifest.version} and writes up to ${view.seq}`);
+      if (view.manifest.version !== earlier || view.seq !== view.manifest.appliedSeq)
+        fail(`I3: asked for version ${earlier}, got ${view.manifest.version} and writes up to ${view.seq}`);
     }
     let { model } = version;
     for (let seq = view.manifest.appliedSeq + 1; seq <= view.seq; seq += 1) {

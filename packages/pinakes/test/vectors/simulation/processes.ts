@@ -30,7 +30,10 @@ interface Draft {
 }
 
 export function writer(index: number, { random, profile }: Setting): Job {
-  const drafts = Array.from({ length: random.int(...profile.appends) }, (_, n): Draft => ({ deltaId: `d${index}.${n}`, changes: randomChanges(random, profile.ids, index * 10 + n) }));
+  const drafts = Array.from({ length: random.int(...profile.appends) }, (_, n): Draft => ({
+    deltaId: `d${index}.${n}`,
+    changes: randomChanges(random, profile.ids, index * 10 + n),
+  }));
   const named = random.chance(0.7);
   return async (setting, place) => {
     const appender = new Appender(place.work);
@@ -176,7 +179,7 @@ export function vandal({ random }: Setting): Job {
       const pending = oracle.pending().filter(({ key }) => !oracle.damaged.has(key));
       if (pending.length === 0 || oracle.status !== "active") continue;
       const { key, seq } = random.pick(pending);
-      await scheduler.call(place.process, `damage delta ${seq}`, () => damage(world, state, { key, seq }, random.int(3, 4)));
+      await scheduler.surely(place.process, `damage delta ${seq}`, () => damage(world, state, { key, seq }, random.int(3, 4)));
     }
     for (let tries = 0; tries < 30 && state.seq !== undefined; tries += 1) {
       await scheduler.pause(place.process, random.int(50, 200));
@@ -187,7 +190,12 @@ export function vandal({ random }: Setting): Job {
   };
 }
 
-async function damage(world: World, state: { key?: string; seq?: number; original?: Uint8Array }, { key, seq }: { key: string; seq: number }, failures: number): Promise<void> {
+async function damage(
+  world: World,
+  state: { key?: string; seq?: number; original?: Uint8Array },
+  { key, seq }: { key: string; seq: number },
+  failures: number,
+): Promise<void> {
   const original = await world.rawObject(key);
   if (original === undefined || world.oracle.pending().every((delta) => delta.key !== key)) return;
   const bytes = original.slice();
@@ -199,11 +207,16 @@ async function damage(world: World, state: { key?: string; seq?: number; origina
   Object.assign(state, { key, seq, original });
 }
 
-async function settleDead(world: World, random: Random, { site, work, process }: Place, { key, seq, original }: { key?: string; seq?: number; original?: Uint8Array }): Promise<void> {
+async function settleDead(
+  world: World,
+  random: Random,
+  { site, work, process }: Place,
+  { key, seq, original }: { key?: string; seq?: number; original?: Uint8Array },
+): Promise<void> {
   if (key === undefined || seq === undefined || original === undefined) return;
   const action = random.chance(0.75) ? "redrive" : "discard";
   world.oracle.requested.set(seq, action);
-  if (action === "redrive") await world.scheduler.call(process, `heal delta ${seq}`, () => world.overwrite(key, original));
+  if (action === "redrive") await world.scheduler.surely(process, `heal delta ${seq}`, () => world.overwrite(key, original));
   try {
     await requestDead(site, work, seq, action);
   } catch (error) {
@@ -217,7 +230,7 @@ export function remover({ random, profile }: Setting): Job {
   return async ({ world }, { site, work, process }) => {
     const { scheduler } = world;
     const steps = [
-      ...(undoes ? [() => trashCollection(site, work, scheduler.now + 1_000_000), () => undeleteCollection(site)] : []),
+      ...(undoes ? [() => trashCollection(site, work, scheduler.now + 1_000_000), () => undeleteCollection(site, work)] : []),
       ...(purges ? [() => trashCollection(site, work, scheduler.now), () => purgeCollection(site, work)] : []),
     ];
     for (const step of steps) {

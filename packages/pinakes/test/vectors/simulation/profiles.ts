@@ -59,7 +59,13 @@ export const profiles = {
   retention: profile("retention", { writers: 2, collectors: 2, readers: 2, runs: [2, 3], retentionMs: [200, 1_200], faults: { jump: 0.01 } }),
   restores: profile("restores", { restores: 2, collectors: 1, faults: { crash: 0.004, stall: 0.008, errorAfter: 0.004, faultsMax: 4 } }),
   /** Deltas die and come back. */
-  dead: profile("dead", { damages: 2, ids: 3, collectors: 1, runs: [3, 4], faults: { crash: 0.004, stall: 0.006, errorBefore: 0.004, errorAfter: 0.004, faultsMax: 4 } }),
+  dead: profile("dead", {
+    damages: 2,
+    ids: 3,
+    collectors: 1,
+    runs: [3, 4],
+    faults: { crash: 0.004, stall: 0.006, errorBefore: 0.004, errorAfter: 0.004, faultsMax: 4 },
+  }),
   deletion: profile("deletion", { deletion: "any", faults: { crash: 0.006, stall: 0.012, errorAfter: 0.004, late: 0.006, faultsMax: 5 } }),
   /** All of it. */
   everything: profile("everything", {

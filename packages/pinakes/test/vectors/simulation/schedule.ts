@@ -1,7 +1,7 @@
 /** One schedule from one seed: set up, run, drain, check. */
 import { collectGarbage } from "../../../src/vectors/care/collect.ts";
 import { fsck } from "../../../src/vectors/care/fsck.ts";
-import { purgeCollection } from "../../../src/vectors/care/remove.ts";
+import { purgeCollection, undeleteCollection } from "../../../src/vectors/care/remove.ts";
 import { Compactor } from "../../../src/vectors/compact/compactor.ts";
 import { checkSettings, createCollection } from "../../../src/vectors/log/create.ts";
 import { Reader } from "../../../src/vectors/read/reader.ts";
@@ -9,7 +9,7 @@ import type { Mutant } from "./mutant.ts";
 import { codeOf, collector, compactor, reader, remover, restorer, vandal, writer, type Job, type Setting } from "./processes.ts";
 import type { Profile } from "./profiles.ts";
 import { Random } from "./random.ts";
-import { leaseMs, newProcess, Scheduler, type Process } from "./scheduler.ts";
+import { leaseMs, newProcess, Scheduler } from "./scheduler.ts";
 import { World, type Place } from "./world.ts";
 
 export interface ScheduleResult {
@@ -80,7 +80,7 @@ function startAll(setting: Setting): void {
 async function finish(world: World): Promise<void> {
   const { oracle, scheduler } = world;
   const place = world.place(newProcess("finish", 0));
-  if (oracle.status === "trashed") oracle.status = (await untrash(world, place)) ? "active" : oracle.status;
+  if (oracle.status === "trashed") await undeleteCollection(place.site, place.work);
   if (oracle.status !== "active") return finishPurge(world, place);
   await drain(world, place);
   for (let i = 0; i < 2; i += 1) {
@@ -92,13 +92,8 @@ async function finish(world: World): Promise<void> {
   const start = oracle.beginRead();
   const view = await new Reader().view(place.site);
   oracle.checkView(view, start, undefined);
-  if (view.seq !== (oracle.log?.nextSeq ?? 0) - 1 || view.manifest.appliedSeq !== view.seq) scheduler.fail(`I6: after the drain ${view.seq} is shown and ${view.manifest.appliedSeq} applied`);
-}
-
-async function untrash(_world: World, { site }: Place): Promise<boolean> {
-  const { undeleteCollection } = await import("../../../src/vectors/care/remove.ts");
-  await undeleteCollection(site);
-  return true;
+  if (view.seq !== (oracle.log?.nextSeq ?? 0) - 1 || view.manifest.appliedSeq !== view.seq)
+    scheduler.fail(`I6: after the drain ${view.seq} is shown and ${view.manifest.appliedSeq} applied`);
 }
 
 /** As the sweep does it: only while the registry says that there is work. */
@@ -137,5 +132,3 @@ async function finishPurge(world: World, { site, work }: Place): Promise<void> {
   const code = await new Reader().view(site).then(() => "read", codeOf);
   if (code !== "NOT_FOUND") scheduler.fail(`I12: a read after the purge ends with ${code}`);
 }
-
-export type { Process };

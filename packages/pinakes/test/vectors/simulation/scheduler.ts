@@ -100,6 +100,11 @@ export class Scheduler {
     return this.#wait(process, label, this.now, run, false);
   }
 
+  /** A step of the test itself: it cannot fail. */
+  async surely(process: Process, label: string, run: () => Promise<void>): Promise<void> {
+    await this.#wait(process, label, this.now, run, true);
+  }
+
   async pause(process: Process, ms: number): Promise<void> {
     if (this.direct) this.now += ms;
     else await this.#wait(process, "pause", this.now + ms, async () => {}, true);
@@ -129,7 +134,9 @@ export class Scheduler {
   }
 
   async #next(): Promise<void> {
-    const ready: (Step | { process: Process; timer: Timer })[] = this.#waiting.filter((step) => step.notBefore <= this.now && step.process.stalledUntil <= this.now);
+    const ready: (Step | { process: Process; timer: Timer })[] = this.#waiting.filter(
+      (step) => step.notBefore <= this.now && step.process.stalledUntil <= this.now,
+    );
     for (const process of this.#processes) {
       if (process.stalledUntil > this.now) continue;
       for (const timer of process.timers) if (!timer.busy && timer.due <= this.now) ready.push({ process, timer });
@@ -158,7 +165,10 @@ export class Scheduler {
   #beat(timer: Timer): void {
     timer.busy = true;
     timer.due = this.now + timer.everyMs;
-    timer.run().finally(() => (timer.busy = false)).catch((error: unknown) => this.fail(`a timer failed: ${String(error)}`));
+    timer
+      .run()
+      .finally(() => (timer.busy = false))
+      .catch((error: unknown) => this.fail(`a timer failed: ${String(error)}`));
   }
 
   async #take(step: Step): Promise<void> {

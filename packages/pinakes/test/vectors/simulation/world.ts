@@ -125,7 +125,8 @@ export class World {
     const used: Partial<ItemStore> = {
       read: (scope, container, key) => scheduler.call(process, `read ${key.id}`, () => items.read(scope, container, key)),
       readMany: (scope, container, keys) => scheduler.call(process, "read state", () => items.readMany(scope, container, keys)),
-      query: (scope, container, query) => scheduler.call(process, `query ${query.range?.prefix ?? query.range?.gte ?? ""}`, () => items.query(scope, container, query)),
+      query: (scope, container, query) =>
+        scheduler.call(process, `query ${query.range?.prefix ?? query.range?.gte ?? ""}`, () => items.query(scope, container, query)),
       write: (scope, container, partition, operation) =>
         scheduler.call(process, `write ${operation.op} work`, async () => {
           const result = await items.write(scope, container, partition, operation);
