@@ -34,10 +34,10 @@ const flags = [
 ];
 
 interface Compiler {
-  main(
+  readonly main: (
     args: readonly string[],
-    options: { readonly stderr: { write(message: unknown): void }; readonly writeFile: (name: string, contents: unknown) => void },
-  ): Promise<{ readonly error: Error | null }>;
+    options: { readonly stderr: { readonly write: (message: unknown) => void }; readonly writeFile: (name: string, contents: unknown) => void },
+  ) => Promise<{ readonly error: Error | null }>;
 }
 
 export async function buildKernels(): Promise<Uint8Array> {

@@ -13,6 +13,7 @@ import { restoreVersion, type RestoreResult } from "./care/restore.ts";
 import type { CompactionResult, Compactor } from "./compact/compactor.ts";
 import { vectorLimits } from "./limits.ts";
 import { Appender, type AppendInput, type AppendResult } from "./log/append.ts";
+import { listCollections, type CollectionPage } from "./log/list.ts";
 import { checkSettings, createCollection, type NewCollection } from "./log/create.ts";
 import type { WorkRegistry } from "./log/work-registry.ts";
 import { checkQuery, type QueryInput } from "./read/query-input.ts";
@@ -75,6 +76,11 @@ export class Vectors {
   /** The id is this life of the collection: once deleted it is never used again. Creating it again with the same settings is fine. */
   async create(scope: Scope, collection: string, settings: NewCollection): Promise<void> {
     await createCollection(this.#site(scope, collection), checkSettings(settings));
+  }
+
+  /** The collections of the tenant, also deleted ones that can be had back. May be as late as the engine's indexes are. */
+  async list(scope: Scope, options: { limit?: number; cursor?: string | undefined } = {}): Promise<CollectionPage> {
+    return listCollections(this.#pieces.parts, scope, options);
   }
 
   /** Upserts, patches and deletes rows, all or nothing. Acknowledged means durable, and seen by every read that begins afterwards. */

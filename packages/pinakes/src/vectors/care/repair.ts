@@ -138,6 +138,7 @@ async function writeItems(
   await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
   const newLog: Log = { nextSeq: after + count + 1, logId, generation: (log?.generation ?? 0) + 1, rests: log?.rests ?? 0, dirty: true, bytes: 0 };
   const newFence: Fence = {
+    kind: "fence",
     status: "diverged",
     settings: manifest.settings,
     createdAt: fence?.createdAt ?? site.parts.clock.now(),

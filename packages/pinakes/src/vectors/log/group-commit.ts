@@ -101,7 +101,14 @@ export class GroupCommit {
   async #write(group: readonly Waiting[], log: Log): Promise<Log> {
     const { clock, policy } = this.#site.parts;
     const bytes = group.reduce((sum, { delta }) => sum + delta.bytes, 0);
-    const next: Log = { nextSeq: log.nextSeq + group.length, logId: log.logId, generation: log.generation, rests: log.rests, dirty: true, bytes: log.bytes + bytes };
+    const next: Log = {
+      nextSeq: log.nextSeq + group.length,
+      logId: log.logId,
+      generation: log.generation,
+      rests: log.rests,
+      dirty: true,
+      bytes: log.bytes + bytes,
+    };
     const operations: Operation[] = [
       { op: "check", id: itemIds.fence, where: { status: "active" } },
       {

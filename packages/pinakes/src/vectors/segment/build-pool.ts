@@ -88,7 +88,9 @@ export class BuildPool implements SegmentBuilder {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     for (const { reject } of this.#waiting.values())
-      reject(new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`, { cause }));
+      reject(
+        new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`, { cause }),
+      );
     this.#waiting.clear();
   }
 }

@@ -90,7 +90,7 @@ function copyPieces(name: string, sources: readonly SegmentRows[], source: Uint3
   for (let i = 0; i < source.length; i += 1) {
     const theirs = from[source[i] as number] as (typeof from)[number];
     const at = row[i] as number;
-    bytes.set(theirs.bytes.subarray(theirs.offsets[at], theirs.offsets[at + 1]), offsets[i] as number);
+    bytes.set(theirs.bytes.subarray(theirs.offsets[at], theirs.offsets[at + 1]), offsets[i]);
   }
   return [
     { name, bytes },

@@ -83,7 +83,7 @@ export class CollectionSite {
     const range = from === undefined ? { prefix } : { gte: from, lt: `${prefix}~` };
     for (let cursor: string | undefined; ;) {
       const page = await this.parts.items.query(this.scope, container, { equals: { collection: this.collection }, range, limit: 200, cursor });
-      for (const { document } of page.items) yield this.#known<Document & { readonly id: string }>(String(document["id"]), document);
+      for (const { id, document } of page.items) yield this.#known<Document & { readonly id: string }>(id, document);
       cursor = page.cursor;
       if (cursor === undefined) return;
     }

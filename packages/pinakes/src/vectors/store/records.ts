@@ -4,11 +4,18 @@ import type { CollectionSettings } from "../segment/collection-settings.ts";
 import type { FileRef } from "../segment/file-format.ts";
 import type { Manifest } from "./manifest.ts";
 
-export const vectorsContainer: ContainerDefinition = Object.freeze({ name: "vectors", partitionKey: ["collection"], ttl: -1 });
+export const vectorsContainer: ContainerDefinition = Object.freeze({
+  name: "vectors",
+  partitionKey: ["collection"],
+  ttl: -1,
+  // Only fences have a kind: the index lists a tenant's collections.
+  indexes: { collections: { partition: ["kind"], sort: ["collection"] } },
+});
 
 export type Status = "active" | "trashed" | "purging" | "deleted" | "diverged";
 
 export interface Fence {
+  readonly kind: "fence";
   readonly status: Status;
   readonly settings: CollectionSettings;
   readonly createdAt: number;
