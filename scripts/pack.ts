@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 interface Manifest {
   readonly name: string;
   readonly exports: Readonly<Record<string, string>>;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly [key: string]: unknown;
 }
 
@@ -32,7 +33,10 @@ function packOne(source: string, folder: string): string {
   const kernels = join("vectors", "kernels", "kernels.wasm");
   cpSync(join(source, "src", kernels), join(stage, "dist", kernels));
   const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
-  writeFileSync(join(stage, "package.json"), `${JSON.stringify({ ...manifest, exports: built(manifest.exports), files: ["dist"] }, null, 2)}\n`);
+  writeFileSync(
+    join(stage, "package.json"),
+    `${JSON.stringify({ ...manifest, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist"] }, null, 2)}\n`,
+  );
   for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(stage, file));
   const tarball = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: stage, encoding: "utf8" }).trim();
   rmSync(stage, { recursive: true, force: true });
@@ -47,6 +51,10 @@ function built(exports: Manifest["exports"]): Record<string, { types: string; de
       return [name, { types: `${base}.d.ts`, default: `${base}.js` }];
     }),
   );
+}
+
+function builtBin(bin: Manifest["bin"] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(bin).map(([name, source]) => [name, source.replace("./src/", "./dist/").replace(/\.ts$/, ".js")]));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

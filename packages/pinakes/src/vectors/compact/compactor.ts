@@ -19,6 +19,8 @@ export interface CompactionResult {
   readonly reason?: string;
 }
 
+const crowdedSegments = 16;
+
 export class Compactor {
   readonly owner: string;
   readonly #work: WorkRegistry;
@@ -54,12 +56,15 @@ export class Compactor {
     const entry = await this.#work.read({ kind: "compact", tenant, collection });
     let { head } = await site.state();
     await refuseDivergence(site, head);
+    let segments = 0;
     for (;;) {
       if (signal?.aborted === true) return { outcome: "stopped" };
       if (lease.lost.aborted) return { outcome: "fenced", reason: "the lease is somebody else's" };
-      const folded = await foldOnce(site, head, lease);
+      // Folding comes first, but under a steady stream of deltas it would never end: then merging has its turn.
+      const early = segments >= crowdedSegments ? await mergeOnce(site, head, lease) : undefined;
+      const folded = early === undefined ? await foldOnce(site, head, lease) : undefined;
       if (folded !== undefined && "waiting" in folded) return { outcome: "waiting", reason: folded.waiting };
-      const step = folded ?? (await mergeOnce(site, head, lease, mergeAll));
+      const step = early ?? folded ?? (await mergeOnce(site, head, lease, mergeAll));
       if (step === undefined) {
         if (await this.#rest(site, head)) break;
         continue; // A writer was faster.
@@ -68,6 +73,7 @@ export class Compactor {
       else counts.folds += 1;
       counts.rowsWritten += step.rowsWritten;
       head = step.published.head;
+      segments = step.published.manifest.segments.length;
       // What was superseded is garbage one day.
       await this.#work.ensure({ kind: "collect", tenant, collection, notBefore: site.parts.clock.now() + site.parts.policy.collectAfterMs });
     }

@@ -1,2 +1,127 @@
+/** Protocols that are almost right. Each lacks one of the conditions of RFC 0001, and the simulator must notice. */
+import type { Operation } from "../../../src/ports/item-store.ts";
+import { itemIds } from "../../../src/vectors/store/records.ts";
 import type { Mutant } from "./mutant.ts";
-export const mutants: readonly Mutant[] = [];
+import type { ProfileName } from "./profiles.ts";
+
+export interface PlannedMutant extends Mutant {
+  /** Where it is looked for, and in how many schedules it must have been found. */
+  readonly profile: ProfileName;
+  readonly schedules: number;
+}
+
+export const mutants: readonly PlannedMutant[] = [
+  {
+    name: "no compare-and-swap of the head",
+    profile: "restores",
+    schedules: 400,
+    batch: (operations) =>
+      operations.map((operation): Operation => {
+        if (operation.op === "replace" && idOf(operation) === itemIds.head) return { op: "replace", document: operation.document };
+        // The version's entry in the history would refuse a second one, too.
+        if (operation.op === "create" && idOf(operation).startsWith("history.")) return { op: "upsert", document: operation.document };
+        return operation;
+      }),
+  },
+  {
+    name: "no epoch in a publish",
+    profile: "stalls",
+    schedules: 400,
+    batch: (operations) => (isPublish(operations) ? without(operations, "check", itemIds.lease) : operations),
+  },
+  {
+    name: "no barrier before garbage is deleted",
+    profile: "races",
+    schedules: 400,
+    batch: (operations) => (isBarrier(operations) ? operations.filter(({ op }) => op === "check") : operations),
+  },
+  {
+    name: "no generation in an append",
+    profile: "races",
+    schedules: 400,
+    batch: (operations) => (isAppend(operations) ? withoutCondition(operations, itemIds.log, "generation") : operations),
+  },
+  {
+    name: "retention from the creation of a version",
+    profile: "retention",
+    schedules: 400,
+    policy: { isRetained: ({ createdAt }, now, retentionMs) => now - createdAt < retentionMs },
+  },
+  { name: "tombstones dropped at once", profile: "dead", schedules: 400, policy: { keepsTombstone: () => false } },
+  {
+    name: "a heartbeat that takes the lease back",
+    profile: "stalls",
+    schedules: 400,
+    batch: (operations, owner) => {
+      if (isHeartbeat(operations))
+        return operations.map((operation): Operation =>
+          operation.op === "patch" ? { op: "patch", id: operation.id, patch: [...operation.patch, { op: "set", path: "/owner", value: owner }] } : operation,
+        );
+      return isPublish(operations) ? withoutCondition(operations, itemIds.lease, "epoch") : operations;
+    },
+  },
+  {
+    name: "a deletion that fences nobody",
+    profile: "deletion",
+    schedules: 400,
+    batch: (operations) => {
+      if (isPublish(operations)) return without(operations, "check", itemIds.fence);
+      return operations.some((operation) => operation.op === "replace" && operation.document["status"] === "trashed")
+        ? without(operations, "patch", itemIds.lease)
+        : operations;
+    },
+  },
+  {
+    name: "an append that does not look at the fence",
+    profile: "deletion",
+    schedules: 400,
+    batch: (operations) => (isAppend(operations) ? without(operations, "check", itemIds.fence) : operations),
+  },
+  {
+    name: "a repeat that is not recognised",
+    profile: "answers",
+    schedules: 400,
+    batch: (operations) =>
+      operations.map((operation): Operation =>
+        operation.op === "create" && idOf(operation).startsWith("id.") ? { op: "upsert", document: operation.document } : operation,
+      ),
+  },
+  {
+    name: "an announcement that outlives its entry",
+    profile: "stalls",
+    schedules: 400,
+    batch: (operations) => (isAppend(operations) ? withoutCondition(operations, itemIds.log, "rests") : operations),
+  },
+];
+
+function idOf(operation: Operation): string {
+  return "id" in operation ? operation.id : String(operation.document["id"]);
+}
+
+function isPublish(operations: readonly Operation[]): boolean {
+  return operations.some((operation) => operation.op === "replace" && idOf(operation) === itemIds.head);
+}
+
+function isAppend(operations: readonly Operation[]): boolean {
+  return operations.some((operation) => operation.op === "create" && idOf(operation).startsWith("delta."));
+}
+
+function isBarrier(operations: readonly Operation[]): boolean {
+  return operations.some((operation) => operation.op === "patch" && operation.patch.some(({ path }) => path === "/generation"));
+}
+
+function isHeartbeat(operations: readonly Operation[]): boolean {
+  return operations.some((operation) => operation.op === "patch" && operation.patch.some(({ path }) => path === "/beat"));
+}
+
+function without(operations: readonly Operation[], op: Operation["op"], id: string): readonly Operation[] {
+  return operations.filter((operation) => operation.op !== op || idOf(operation) !== id);
+}
+
+function withoutCondition(operations: readonly Operation[], id: string, field: string): readonly Operation[] {
+  return operations.map((operation): Operation => {
+    if (idOf(operation) !== id || !("where" in operation) || operation.where === undefined) return operation;
+    const { [field]: _, ...where } = operation.where as Record<string, never>;
+    return { ...operation, where };
+  });
+}

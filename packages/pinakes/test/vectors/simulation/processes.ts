@@ -80,14 +80,13 @@ export function compactor({ random, profile }: Setting): Job {
     const worker = new Compactor(process.name, work);
     // A little later than the writers: there is something to do then.
     await world.scheduler.pause(process, random.int(0, 400));
-    for (; runs > 0; runs -= 1) {
+    for (let patience = 4; runs > 0; runs -= 1) {
       try {
         const { outcome } = await worker.run(site, { mergeAll: random.chance(0.3) });
-        if (outcome === "fenced") figures.fenced += 1;
-        if (outcome === "busy") figures.busy += 1;
-        if (outcome === "waiting") figures.waiting += 1;
-        if (outcome === "done") await world.scheduler.pause(process, random.int(0, 300));
-        else await world.scheduler.pause(process, random.chance(0.5) ? leaseMs : 100);
+        if (outcome !== "done" && outcome !== "stopped") figures[outcome] += 1;
+        // Somebody is at it: come back when the lease may have run out.
+        if (outcome === "busy" && (patience -= 1) > 0) runs += 1;
+        await world.scheduler.pause(process, outcome === "busy" ? random.int(leaseMs / 3, leaseMs) : random.int(0, 300));
       } catch (error) {
         if (!explained(world, process, error)) throw error;
       }

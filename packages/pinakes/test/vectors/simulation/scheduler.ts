@@ -51,7 +51,7 @@ interface Step {
   readonly isPause: boolean;
 }
 
-export const leaseMs = 1_000;
+export const leaseMs = 900;
 const stepsMax = 6_000;
 
 export class Scheduler {
@@ -159,7 +159,7 @@ export class Scheduler {
       ...this.#processes.flatMap((process) => [...process.timers].filter(({ busy }) => !busy).map(({ due }) => Math.max(due, process.stalledUntil))),
     ];
     if (times.length === 0) return this.fail("everybody waits for nothing");
-    this.now = Math.max(this.now, Math.min(...times));
+    this.now = Math.max(this.now, Math.ceil(Math.min(...times)));
   }
 
   #beat(timer: Timer): void {

@@ -1,0 +1,121 @@
+/**
+ * The fault matrix of the vector store (rfcs/0001-vector-store.md, "Failure cases"), exhaustively: each scenario with a fault at
+ * every single call to a store, before and after the call took effect. A test that fails names scenario, kind and number of the call.
+ */
+import { describe, expect, it } from "vitest";
+import { PinakesError } from "../../src/domain/errors.ts";
+import type { FaultKind } from "./support/calls.ts";
+import { Machine, scope, type Process } from "./support/machine.ts";
+import {
+  appendScenario,
+  collectScenario,
+  foldScenario,
+  mergeScenario,
+  pendingRepairScenario,
+  redriveScenario,
+  repairScenario,
+  restoreScenario,
+  type Scenario,
+} from "./support/scenarios.ts";
+import { expectClean, recover, rowsOf } from "./support/state.ts";
+
+const policy = { leaseMs: 30_000 };
+
+async function prepared(scenario: Scenario): Promise<{ machine: Machine; process: Process }> {
+  const machine = await Machine.open(scenario === restoreScenario ? { ...policy, retentionMs: 10 ** 12 } : policy);
+  await scenario.prepare(machine.process());
+  return { machine, process: machine.process() };
+}
+
+async function callsOf(scenario: Scenario): Promise<number> {
+  const { process } = await prepared(scenario);
+  await scenario.act(process);
+  expect(await rowsOf(process.vectors)).toEqual(scenario.expected);
+  return process.calls.names.length;
+}
+
+/** From here on as in a new process: what the scenario left is finished, the rows are right, nothing is left over. */
+async function expectRecovered(scenario: Scenario, machine: Machine, process?: Process): Promise<void> {
+  const next = await recover(machine, process);
+  const rows = await rowsOf(next.vectors);
+  if (scenario.before === undefined) expect(rows).toEqual(scenario.expected);
+  else expect([scenario.before, scenario.expected]).toContainEqual(rows);
+  await scenario.again?.(next);
+  await recover(machine, next);
+  expect(await rowsOf(next.vectors)).toEqual(scenario.expected);
+  await expectClean(next);
+}
+
+/** With the number of the call in the message. */
+async function at(place: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+async function everyCall(scenario: Scenario, kinds: readonly FaultKind[], run: (number: number, kind: FaultKind) => Promise<void>): Promise<void> {
+  const count = await callsOf(scenario);
+  expect(count).toBeGreaterThan(2);
+  for (const kind of kinds) {
+    for (let number = 0; number < count; number += 1) await at(`${scenario.name}, ${kind} call ${number}`, () => run(number, kind));
+  }
+}
+
+/** The process ends at that call. Another one finishes. */
+async function crashes(scenario: Scenario): Promise<void> {
+  await everyCall(scenario, ["crash-before", "crash-after"], async (number, kind) => {
+    const { machine, process } = await prepared(scenario);
+    process.calls.add({ at: number, kind });
+    expect(await process.outcome((own) => scenario.act(own))).toBe("died");
+    await expectRecovered(scenario, machine);
+  });
+}
+
+/** The call fails, or its answer is lost: a 500, a 503, a timeout. The process goes on, and tries again. */
+async function errors(scenario: Scenario): Promise<void> {
+  await everyCall(scenario, ["error-before", "error-after"], async (number, kind) => {
+    const { machine, process } = await prepared(scenario);
+    process.calls.add({ at: number, kind });
+    const outcome = await process.outcome((own) => scenario.act(own));
+    if (outcome !== "died" && "error" in outcome) expect(outcome.error).toMatchObject({ code: "UNAVAILABLE" });
+    await expectRecovered(scenario, machine, process);
+  });
+}
+
+describe("vectors: a fault at every call", () => {
+  it("rows 1–5, 8: R-CMP-02 an append that ends at any call is there as a whole or not at all; sent again it is there once", () => crashes(appendScenario));
+  it("rows 3, 5: R-CMP-03 an append whose call fails or whose answer is lost, at any call, is there once after it was sent again", () =>
+    errors(appendScenario));
+  it("rows 14, 17, 18: R-CMP-19 a fold killed at any call is finished by the next run, with the same rows and nothing left over", () => crashes(foldScenario));
+  it("rows 13, 16, 30: R-CMP-21 a fold whose call fails or whose answer is lost, at any call, ends in the same state", () => errors(foldScenario));
+  it("rows 14, 17, 18: R-CMP-19 a fold and a merge killed at any call are finished by the next run", () => crashes(mergeScenario));
+  it("rows 13, 16, 30: R-CMP-21 a merge whose call fails or whose answer is lost, at any call, ends in the same state", () => errors(mergeScenario));
+  it("row 20: R-CMP-31 a collection of garbage killed at any call loses nothing, and the next one leaves no orphan", () => crashes(collectScenario));
+  it("row 20: R-CMP-31 a collection of garbage whose call fails or whose answer is lost loses nothing", () => errors(collectScenario));
+  it("row 25: R-CMP-30 a restore that ends at any call has happened or not, and can be asked for again", () => crashes(restoreScenario));
+  it("row 25: R-CMP-30 a restore whose call fails or whose answer is lost has happened or not", () => errors(restoreScenario));
+  it("row 23: R-CMP-10 a redrive that ends at any call has happened or not, and newer rows stay", () => crashes(redriveScenario));
+  it("row 23: R-CMP-10 a redrive whose call fails or whose answer is lost has happened or not, and newer rows stay", () => errors(redriveScenario));
+});
+
+describe("vectors: a repair with a fault at every call", () => {
+  for (const scenario of [repairScenario, pendingRepairScenario]) {
+    const kinds: readonly FaultKind[] = ["crash-before", "crash-after", "error-before", "error-after"];
+    it(`row 26: R-CMP-33 ${scenario.name}, stopped or failing at any call, can be begun again`, () =>
+      everyCall(scenario, kinds, async (number, kind) => {
+        const { machine, process } = await prepared(scenario);
+        process.calls.add({ at: number, kind });
+        const outcome = await process.outcome((own) => scenario.act(own));
+        if (outcome !== "died" && "error" in outcome) expect(PinakesError.isInstance(outcome.error)).toBe(true);
+        const next = machine.process();
+        await scenario.again?.(next);
+        expect(await rowsOf(next.vectors)).toEqual(scenario.expected);
+        await next.vectors.append(scope, "c", { upsert: [{ id: "after", vector: [9, 9, 9] }] });
+        await recover(machine, next);
+        expect(await rowsOf(next.vectors)).toHaveLength(scenario.expected.length + 1);
+        await expectClean(next);
+      }));
+  }
+});
