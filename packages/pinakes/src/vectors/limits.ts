@@ -16,7 +16,7 @@ export const vectorLimits = Object.freeze({
   pendingBytesMax: 256 * 1024 ** 2,
   /** What one fold takes from the log. */
   foldDeltasMax: 200,
-  foldBytesMax: 64 * 1024 ** 2,
+  foldBytesMax: 256 * 1024 ** 2,
   deltaFailuresMax: 5,
   /** A segment that is this large is finished: only its share of dead rows makes it worth rewriting. */
   segmentRowsMax: 262_144,

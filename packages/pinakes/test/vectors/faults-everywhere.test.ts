@@ -5,7 +5,8 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import type { FaultKind } from "./support/calls.ts";
-import { Machine, scope, type Process } from "./support/machine.ts";
+import { everyFault, expectRecovered, prepared } from "./support/fault-runs.ts";
+import { scope } from "./support/machine.ts";
 import {
   appendScenario,
   collectScenario,
@@ -19,53 +20,9 @@ import {
 } from "./support/scenarios.ts";
 import { expectClean, recover, rowsOf } from "./support/state.ts";
 
-const policy = { leaseMs: 30_000 };
-
-async function prepared(scenario: Scenario): Promise<{ machine: Machine; process: Process }> {
-  const machine = await Machine.open(scenario === restoreScenario ? { ...policy, retentionMs: 10 ** 12 } : policy);
-  await scenario.prepare(machine.process());
-  return { machine, process: machine.process() };
-}
-
-async function callsOf(scenario: Scenario): Promise<number> {
-  const { process } = await prepared(scenario);
-  await scenario.act(process);
-  expect(await rowsOf(process.vectors)).toEqual(scenario.expected);
-  return process.calls.names.length;
-}
-
-/** From here on as in a new process: what the scenario left is finished, the rows are right, nothing is left over. */
-async function expectRecovered(scenario: Scenario, machine: Machine, process?: Process): Promise<void> {
-  const next = await recover(machine, process);
-  const rows = await rowsOf(next.vectors);
-  if (scenario.before === undefined) expect(rows).toEqual(scenario.expected);
-  else expect([scenario.before, scenario.expected]).toContainEqual(rows);
-  await scenario.again?.(next);
-  await recover(machine, next);
-  expect(await rowsOf(next.vectors)).toEqual(scenario.expected);
-  await expectClean(next);
-}
-
-/** With the number of the call in the message. */
-async function at(place: string, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
-
-async function everyCall(scenario: Scenario, kinds: readonly FaultKind[], run: (number: number, kind: FaultKind) => Promise<void>): Promise<void> {
-  const count = await callsOf(scenario);
-  expect(count).toBeGreaterThan(2);
-  for (const kind of kinds) {
-    for (let number = 0; number < count; number += 1) await at(`${scenario.name}, ${kind} call ${number}`, () => run(number, kind));
-  }
-}
-
 /** The process ends at that call. Another one finishes. */
 async function crashes(scenario: Scenario): Promise<void> {
-  await everyCall(scenario, ["crash-before", "crash-after"], async (number, kind) => {
+  await everyFault(scenario, ["crash-before", "crash-after"], async (number, kind) => {
     const { machine, process } = await prepared(scenario);
     process.calls.add({ at: number, kind });
     expect(await process.outcome((own) => scenario.act(own))).toBe("died");
@@ -75,10 +32,11 @@ async function crashes(scenario: Scenario): Promise<void> {
 
 /** The call fails, or its answer is lost: a 500, a 503, a timeout. The process goes on, and tries again. */
 async function errors(scenario: Scenario): Promise<void> {
-  await everyCall(scenario, ["error-before", "error-after"], async (number, kind) => {
+  await everyFault(scenario, ["error-before", "error-after"], async (number, kind) => {
     const { machine, process } = await prepared(scenario);
     process.calls.add({ at: number, kind });
     const outcome = await process.outcome((own) => scenario.act(own));
+    expect(process.calls.waiting).toBe(0);
     if (outcome !== "died" && "error" in outcome) expect(outcome.error).toMatchObject({ code: "UNAVAILABLE" });
     await expectRecovered(scenario, machine, process);
   });
@@ -104,7 +62,7 @@ describe("vectors: a repair with a fault at every call", () => {
   for (const scenario of [repairScenario, pendingRepairScenario]) {
     const kinds: readonly FaultKind[] = ["crash-before", "crash-after", "error-before", "error-after"];
     it(`row 26: R-CMP-33 ${scenario.name}, stopped or failing at any call, can be begun again`, () =>
-      everyCall(scenario, kinds, async (number, kind) => {
+      everyFault(scenario, kinds, async (number, kind) => {
         const { machine, process } = await prepared(scenario);
         process.calls.add({ at: number, kind });
         const outcome = await process.outcome((own) => scenario.act(own));

@@ -49,15 +49,6 @@ export class SegmentCache implements SegmentFiles {
     return this.#entry(site, ref, () => this.#load(site, ref));
   }
 
-  async keep(site: CollectionSite, ref: FileRef, file: Uint8Array): Promise<SegmentBytes> {
-    return this.#entry(site, ref, async () => {
-      const { header } = readHead(file, ref);
-      const loaded = loadSegment(header, ref.bytes, this.#options.pool.slots, [{ offset: 0, bytes: file }]);
-      this.#options.disk?.write(nameOf(site, ref), file);
-      return this.#adopt(loaded);
-    });
-  }
-
   /** The name by which search threads know a file; one that was made in memory is given to them first. */
   poolId(segment: SegmentBytes): string {
     const known = this.#poolIds.get(segment);

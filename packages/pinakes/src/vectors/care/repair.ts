@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { WorkRegistry } from "../log/work-registry.ts";
-import { prepare, readMirror } from "../compact/publish.ts";
+import { prepare, readMirror, writeMirror } from "../compact/publish.ts";
 import { claimedRef } from "../segment/file-format.ts";
 import { historyDocument, type CollectionSite } from "../store/collection-site.ts";
 import { decodeManifest, keysOf, type Manifest } from "../store/manifest.ts";
@@ -32,11 +32,12 @@ interface StoredManifest {
 export async function repairFromBucket(site: CollectionSite, work: WorkRegistry, { recoverDeltas = false } = {}): Promise<RepairResult> {
   const fence = await site.fence();
   if (fence !== undefined && fence.status !== "active" && fence.status !== "diverged") throw site.notFound();
+  // Before the bucket is looked at: a delta that came after that would be taken for one without an object.
+  if (fence?.status === "active") await stopWriters(site, fence);
   const objects = new Set((await listObjects(site)).map(({ key }) => key));
   const manifests = await readManifests(site, objects);
   const newest = await chooseNewest(site, manifests, objects);
-  if (fence?.status === "active") await stopWriters(site, fence);
-  const known = new Set(manifests.flatMap(({ manifest }) => manifest.applied.map(({ key }) => key)));
+  const known = new Set(chainOf(newest, manifests).flatMap(({ manifest }) => manifest.applied.map(({ key }) => key)));
   const log = await site.read<Log>(itemIds.log);
   const pending = (await site.deltas(0, Number.MAX_SAFE_INTEGER)).filter(({ key }) => !known.has(key) && objects.has(key));
   const unknownDeltas = [...objects].filter((key) => key.startsWith(`${site.prefix}deltas/`) && !known.has(key) && pending.every((delta) => delta.key !== key));
@@ -78,6 +79,14 @@ async function chooseNewest(site: CollectionSite, manifests: readonly StoredMani
   if (found === undefined)
     throw new PinakesError("CORRUPT", `The bucket has no whole version of the collection ${show(site.collection)}; restore the bucket first.`);
   return found;
+}
+
+/** The version and those that it came from. What a version applied that was prepared and refused is not applied. */
+function chainOf(newest: StoredManifest, manifests: readonly StoredManifest[]): StoredManifest[] {
+  const byKey = new Map(manifests.map((stored) => [stored.key, stored]));
+  const chain: StoredManifest[] = [];
+  for (let at: StoredManifest | undefined = newest; at !== undefined; at = byKey.get(at.manifest.parent?.key ?? "")) chain.push(at);
+  return chain;
 }
 
 async function stopWriters(site: CollectionSite, fence: Fence): Promise<void> {
@@ -155,5 +164,6 @@ async function writeItems(
       document: site.document(itemIds.history(next.head.version), historyDocument({ manifest: next.manifest, key, sha256, committedAt }, next.text)),
     },
   ]);
+  await writeMirror(site, next.head);
   return next.head.version;
 }

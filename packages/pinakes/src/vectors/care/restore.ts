@@ -1,6 +1,6 @@
 /** Restoring an earlier version: as a new one, never by going back (RFC 0001, "Restore"). */
 import { PinakesError, show } from "../../domain/errors.ts";
-import { prepare } from "../compact/publish.ts";
+import { prepare, writeMirror } from "../compact/publish.ts";
 import { historyAt, checkTime } from "../read/reader.ts";
 import { historyDocument, type CollectionSite } from "../store/collection-site.ts";
 import type { Manifest } from "../store/manifest.ts";
@@ -60,5 +60,6 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
     if (PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code)) return undefined;
     throw error;
   }
+  await writeMirror(site, next.head);
   return { version: next.head.version, restored: old.version, discarded: old.appliedSeq < last ? [old.appliedSeq + 1, last] : undefined };
 }

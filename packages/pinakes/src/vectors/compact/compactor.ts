@@ -1,12 +1,12 @@
 /** Compacting one collection (RFC 0001, "Compact"): fold what is pending, merge what has gathered, publish each step. */
 import { PinakesError } from "../../domain/errors.ts";
-import type { WorkRegistry } from "../log/work-registry.ts";
+import type { RegisteredWork, WorkRegistry } from "../log/work-registry.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type Fence, type Head, type Log } from "../store/records.ts";
 import { foldOnce } from "./fold.ts";
 import { LeaseObserver, type HeldLease } from "./lease.ts";
 import { mergeOnce } from "./merge.ts";
-import { Fenced, readMirror } from "./publish.ts";
+import { Fenced, readMirror, writeMirror } from "./publish.ts";
 
 export interface CompactionResult {
   /** busy: somebody else is at it. fenced: somebody else took over. waiting: a delta could not be read and will be tried again. */
@@ -35,14 +35,19 @@ export class Compactor {
     const lease = await this.#leases.acquire(site, this.owner);
     if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
     const counts = { folds: 0, merges: 0, rowsWritten: 0 };
+    let settled: RegisteredWork | undefined;
     try {
-      return { ...(await this.#steps(site, lease, counts, options)), ...counts };
+      const { entry, ...ended } = await this.#steps(site, lease, counts, options);
+      settled = entry;
+      return { ...ended, ...counts };
     } catch (error) {
       if (error instanceof Fenced) return { outcome: "fenced", reason: error.message, ...counts };
       if (error instanceof MissingObject && (await hasMoved(site, lease))) return { outcome: "fenced", reason: error.message, ...counts };
       throw error;
     } finally {
-      await lease.release();
+      const released = await lease.release();
+      // Last of all: while the lease is not free somebody must come again, or garbage would never be collected.
+      if (settled !== undefined && released) await this.#work.remove(settled);
     }
   }
 
@@ -51,7 +56,7 @@ export class Compactor {
     lease: HeldLease,
     counts: { folds: number; merges: number; rowsWritten: number },
     { signal, mergeAll = false }: { signal?: AbortSignal; mergeAll?: boolean },
-  ): Promise<Pick<CompactionResult, "outcome" | "reason">> {
+  ): Promise<Pick<CompactionResult, "outcome" | "reason"> & { readonly entry?: RegisteredWork }> {
     const { tenant, collection } = site;
     const entry = await this.#work.read({ kind: "compact", tenant, collection });
     let { head } = await site.state();
@@ -74,11 +79,16 @@ export class Compactor {
       counts.rowsWritten += step.rowsWritten;
       head = step.published.head;
       segments = step.published.manifest.segments.length;
-      // What was superseded is garbage one day.
-      await this.#work.ensure({ kind: "collect", tenant, collection, notBefore: site.parts.clock.now() + site.parts.policy.collectAfterMs });
+      await this.#ensureCollected(site);
     }
-    if (entry !== undefined) await this.#work.remove(entry);
-    return { outcome: "done" };
+    if (entry === undefined) return { outcome: "done" };
+    await this.#ensureCollected(site); // Who published may have ended before it said so.
+    return { outcome: "done", entry };
+  }
+
+  /** What was superseded is garbage one day. */
+  async #ensureCollected({ tenant, collection, parts }: CollectionSite): Promise<void> {
+    await this.#work.ensure({ kind: "collect", tenant, collection, notBefore: parts.clock.now() + parts.policy.collectAfterMs });
   }
 
   /**
@@ -115,7 +125,11 @@ async function refuseDivergence(site: CollectionSite, head: Head): Promise<void>
       : mirror !== undefined && mirror.version > head.version
         ? `its bucket has version ${mirror.version}, but its items end at version ${head.version}; were they restored from a backup?`
         : undefined;
-  if (reason === undefined) return;
+  if (reason === undefined) {
+    // Who published may have ended before it wrote the mirror.
+    if (head.version > 0 && mirror?.commitId !== head.commitId) await writeMirror(site, head);
+    return;
+  }
   // One that was overtaken sees the mirror of its successor: that is no divergence.
   const { fence, head: newest } = await site.state();
   if (newest.commitId !== head.commitId) throw new Fenced(`version ${head.version} is not the newest any more`);

@@ -77,13 +77,15 @@ export class HeldLease {
     }
   }
 
-  async release(): Promise<void> {
+  /** Whether it is free now for all that is known. */
+  async release(): Promise<boolean> {
     this.#stopBeating();
     const { epoch, owner } = this;
     try {
       await this.#site.batch([{ op: "patch", id: itemIds.lease, patch: [{ op: "set", path: "/owner", value: null }], where: { owner, epoch } }]);
+      return true;
     } catch {
-      // Lost, or the store has trouble: the lease runs out by itself.
+      return false; // Lost, or the store has trouble: the lease runs out by itself.
     }
   }
 }

@@ -31,7 +31,7 @@ export async function publish(site: CollectionSite, current: Head, by: { owner: 
   } catch (error) {
     await settle(site, head, error);
   }
-  await mirror(site, head);
+  await writeMirror(site, head);
   return { head, manifest };
 }
 
@@ -80,8 +80,8 @@ export interface Mirror {
   readonly sha256: string;
 }
 
-/** So that the bucket alone tells what the newest version is. Late or lost is fine: the next publish writes it again. */
-async function mirror(site: CollectionSite, { version, commitId, key, sha256 }: Head): Promise<void> {
+/** So that the bucket alone tells what the newest version is. Late or lost is fine: the next run writes it again. */
+export async function writeMirror(site: CollectionSite, { version, commitId, key, sha256 }: Head): Promise<void> {
   const content: Mirror = { format: 1, version, commitId, key, sha256 };
   try {
     await site.parts.objects.put(site.scope, site.mirrorKey, Buffer.from(JSON.stringify(content), "utf8"));

@@ -2,7 +2,6 @@
 import { PinakesError } from "../../domain/errors.ts";
 import { Bitmap } from "../segment/bitmap.ts";
 import { encodeDeletions } from "../segment/deletions-file.ts";
-import { openFile } from "../segment/file-format.ts";
 import type { MergeSource, Picks } from "../segment/merge-segments.ts";
 import { RowSummer, formatSum } from "../segment/row-sum.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
@@ -10,7 +9,6 @@ import type { CollectionSettings } from "../segment/collection-settings.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import type { SegmentEntry } from "../store/manifest.ts";
 import type { OpenSegment } from "../store/open-segments.ts";
-import { fetchWhole } from "../store/segment-files.ts";
 
 export interface Output {
   readonly entry: SegmentEntry;
@@ -28,9 +26,8 @@ export async function writeSegment(
   const file = await site.parts.builder.merge(site.collection, settings, sources, picks);
   const ref = { key: site.newKey("segments", "seg"), sha256: file.sha256, bytes: file.bytes.byteLength, headBytes: file.headBytes };
   await site.parts.objects.put(site.scope, ref.key, file.bytes);
-  const stored = await fetchWhole(site, ref);
-  openFile(stored, ref); // What the store has now, not what was sent.
-  const rows = new SegmentRows(await site.parts.files.keep(site, ref, stored));
+  // Nobody has opened this name before: what is verified here is what the store has, not what was sent.
+  const rows = new SegmentRows(await site.parts.files.open(site, ref));
   if (rows.rows !== picks.source.length) throw new PinakesError("INTERNAL", `A merge of ${picks.source.length} rows wrote ${rows.rows}.`);
   let puts = 0;
   let minSeq = Number.MAX_SAFE_INTEGER;

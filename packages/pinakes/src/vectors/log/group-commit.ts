@@ -70,7 +70,11 @@ export class GroupCommit {
     for (let attempt = 0; group.length > 0; attempt += 1) {
       if (attempt >= attemptsMax) throw new PinakesError("UNAVAILABLE", "Too many others append to this collection at once; try again.");
       if (attempt > 1) await this.#site.parts.timers.pause(Math.random() * Math.min(100, 2 ** attempt)); // Jitter, so that writers do not meet again.
-      const log = await this.#readLog();
+      let log = await this.#readLog();
+      if (group.some(({ generation }) => generation !== log.generation)) {
+        this.#log = undefined; // What is remembered may be older than what they have read.
+        log = await this.#readLog();
+      }
       dropOvertaken(group, log);
       if (group.length === 0) return;
       if (!log.dirty) await this.#announce();

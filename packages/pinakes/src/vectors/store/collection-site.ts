@@ -108,7 +108,8 @@ export class CollectionSite {
   }
 
   document(id: string, fields: object): JsonObject {
-    return { id, collection: this.collection, v: 1, ...fields };
+    // Fields that were read from another item have its id, too.
+    return { ...fields, id, collection: this.collection, v: 1 };
   }
 
   async getObject(key: string): Promise<Uint8Array> {

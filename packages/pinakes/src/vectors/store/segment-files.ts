@@ -7,14 +7,11 @@ import { MissingObject, type CollectionSite } from "./collection-site.ts";
 export interface SegmentFiles {
   /** Whole and verified. Throws MissingObject or CORRUPT. */
   open(site: CollectionSite, ref: FileRef): Promise<SegmentBytes>;
-  /** A file that this process has just put and read back: no need to fetch it again. */
-  keep(site: CollectionSite, ref: FileRef, file: Uint8Array): Promise<SegmentBytes>;
 }
 
 /** No cache at all: for the simulator, fsck and repair. */
 export const uncachedFiles: SegmentFiles = Object.freeze({
   open: async (site: CollectionSite, ref: FileRef) => openFile(await fetchWhole(site, ref), ref),
-  keep: async (_site: CollectionSite, ref: FileRef, file: Uint8Array) => openFile(file, ref),
 });
 
 /** In pieces, where it is larger than the object store gives at once. */

@@ -219,7 +219,9 @@ async function settleDead(
   try {
     await requestDead(site, work, seq, action);
   } catch (error) {
-    if (codeOf(error) !== "NOT_FOUND" && !explained(world, process, error)) throw error; // A restore took it away.
+    // A restore took it away, or the collection was just put into the trash.
+    if (codeOf(error) === "NOT_FOUND" || (codeOf(error) === "PRECONDITION_FAILED" && world.oracle.inactive > 0)) return;
+    if (!explained(world, process, error)) throw error;
   }
 }
 

@@ -55,6 +55,8 @@ export const profiles = {
   stalls: profile("stalls", { skew: true, faults: { stall: 0.03, faultsMax: 8, jump: 0.01 } }),
   /** Calls fail, answers are lost, calls arrive when nobody expects them any more. */
   answers: profile("answers", { faults: { errorBefore: 0.01, errorAfter: 0.02, late: 0.02, faultsMax: 10 } }),
+  /** Little to do and many who look for it: a collection falls asleep and wakes up again. */
+  quiet: profile("quiet", { writers: 1, appends: [3, 5], compactors: 2, runs: [3, 5], faults: { stall: 0.02, crash: 0.004, faultsMax: 5 } }),
   /** Short retention, much garbage, readers of earlier versions. */
   retention: profile("retention", { writers: 2, collectors: 2, readers: 2, runs: [2, 3], retentionMs: [200, 1_200], faults: { jump: 0.01 } }),
   restores: profile("restores", { restores: 2, collectors: 1, faults: { crash: 0.004, stall: 0.008, errorAfter: 0.004, faultsMax: 4 } }),
