@@ -32,6 +32,7 @@ export async function runSchedule(profile: Profile, seed: number, options: { mut
     retentionMs: random.int(...profile.retentionMs),
     appliedDeltaMs: random.int(0, 300),
     clocksAgree: !profile.skew,
+    weakReads: random.chance(0.4),
     mutant: options.mutant,
   });
   const setting: Setting = { world, random, profile, figures: { fenced: 0, busy: 0, waiting: 0 } };

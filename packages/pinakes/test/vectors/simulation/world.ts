@@ -25,6 +25,8 @@ export interface WorldOptions {
   readonly retentionMs: number;
   readonly appliedDeltaMs: number;
   readonly clocksAgree: boolean;
+  /** Stores that promise no more than the ports do: several items are read one after the other, and pages are short. */
+  readonly weakReads: boolean;
   readonly mutant?: Mutant | undefined;
 }
 
@@ -43,14 +45,16 @@ export class World {
   readonly objects: ObjectStore;
   readonly #policy: VectorPolicy;
   readonly #mutant: Mutant | undefined;
+  readonly #weakReads: boolean;
 
   private constructor(items: ItemStore, objects: ObjectStore, options: WorldOptions) {
-    const { scheduler, retentionMs, appliedDeltaMs, clocksAgree, mutant } = options;
+    const { scheduler, retentionMs, appliedDeltaMs, clocksAgree, weakReads, mutant } = options;
     this.scheduler = scheduler;
     this.items = items;
     this.objects = objects;
     this.oracle = new Oracle({ now: () => scheduler.now, fail: (what) => scheduler.fail(what), retentionMs, clocksAgree });
     this.#mutant = mutant;
+    this.#weakReads = weakReads;
     this.#policy = { ...defaultPolicy, leaseMs, retentionMs, appliedDeltaMs, collectAfterMs: 100, sessionWaitMs: 50, ...mutant?.policy };
   }
 
@@ -121,12 +125,18 @@ export class World {
 
   #items(process: Process): ItemStore {
     const { items, scheduler, oracle } = this;
+    const weak = this.#weakReads;
     const mutate = (operations: readonly Operation[]): readonly Operation[] => this.#mutant?.batch?.(operations, process.name) ?? operations;
     const used: Partial<ItemStore> = {
       read: (scope, container, key) => scheduler.call(process, `read ${key.id}`, () => items.read(scope, container, key)),
-      readMany: (scope, container, keys) => scheduler.call(process, "read state", () => items.readMany(scope, container, keys)),
+      readMany: (scope, container, keys) =>
+        weak
+          ? Promise.all(keys.map((key) => scheduler.call(process, `read ${key.id}`, () => items.read(scope, container, key))))
+          : scheduler.call(process, "read state", () => items.readMany(scope, container, keys)),
       query: (scope, container, query) =>
-        scheduler.call(process, `query ${query.range?.prefix ?? query.range?.gte ?? ""}`, () => items.query(scope, container, query)),
+        scheduler.call(process, `query ${query.range?.prefix ?? query.range?.gte ?? ""}`, () =>
+          items.query(scope, container, weak ? { ...query, limit: weakPage } : query),
+        ),
       write: (scope, container, partition, operation) =>
         scheduler.call(process, `write ${operation.op} work`, async () => {
           const result = await items.write(scope, container, partition, operation);
@@ -147,6 +157,7 @@ export class World {
 
   #objects(process: Process): ObjectStore {
     const { objects, scheduler, oracle } = this;
+    const weak = this.#weakReads;
     const used: Partial<ObjectStore> = {
       put: (scope, key, body) =>
         scheduler.call(process, `put ${key}`, async () => {
@@ -155,7 +166,8 @@ export class World {
           return result;
         }),
       get: (scope, key) => scheduler.call(process, `get ${key}`, () => objects.get(scope, key)),
-      list: (scope, prefix, options) => scheduler.call(process, "list", () => objects.list(scope, prefix, options)),
+      list: (scope, prefix, options) =>
+        scheduler.call(process, "list", () => objects.list(scope, prefix, weak ? { ...options, limit: 2 * weakPage } : options)),
       delete: (scope, keys) =>
         scheduler.call(process, `delete ${keys.length} objects`, async (share) => {
           const reached = keys.slice(0, Math.ceil(keys.length * share)); // Not atomic: after an error some are gone.
@@ -170,6 +182,8 @@ export class World {
 /** The same rows make the same bytes: built once for all schedules. */
 const builtDeltas = new Map<string, BuiltDelta>();
 const builtDeltasMax = 20_000;
+
+const weakPage = 3;
 
 function label(operations: readonly Operation[]): string {
   return operations.map((operation) => `${operation.op} ${"id" in operation ? operation.id : String(operation.document["id"])}`).join(", ");

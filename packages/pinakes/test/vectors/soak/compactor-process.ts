@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "../simulation/random.ts";
 import { collection, scope } from "./drafts.ts";
 import { isBusy, report, runProcess } from "./process-kit.ts";
-import { openPlace } from "./stack.ts";
+import { openPlace } from "./place.ts";
 
 await runProcess(async ({ place, skewMs, seed, life }) => {
   const { vectors, sweep } = await openPlace(place, { skewMs });

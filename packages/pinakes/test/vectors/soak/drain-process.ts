@@ -8,7 +8,7 @@ import type { AppendInput } from "../../../src/vectors/index.ts";
 import { Broken, checkState, collection, difference, draft, replay, scope } from "./drafts.ts";
 import { readJournals, type LaneJournal } from "./journal.ts";
 import { isBusy, report, runProcess, type Task } from "./process-kit.ts";
-import { openPlace, soakPolicy, type OpenedPlace } from "./stack.ts";
+import { openPlace, soakPolicy, type OpenedPlace } from "./place.ts";
 
 const settleMsMax = 60_000;
 

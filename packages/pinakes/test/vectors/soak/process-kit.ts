@@ -1,7 +1,7 @@
 /** What every process of the soak begins with: its task from the command line, and lines of JSON on standard output. */
 import { writeSync } from "node:fs";
 import { PinakesError } from "../../../src/domain/errors.ts";
-import type { StackPlace } from "./stack.ts";
+import type { StackPlace } from "./place.ts";
 
 export interface Task {
   readonly place: StackPlace;

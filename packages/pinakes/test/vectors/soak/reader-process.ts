@@ -8,7 +8,7 @@ import { Random } from "../simulation/random.ts";
 import { Broken, checkGroup, checkState, collection, groupIds, groupRows, groups, scope, type PlainRow } from "./drafts.ts";
 import { lastAcked } from "./journal.ts";
 import { isBusy, report, runProcess } from "./process-kit.ts";
-import { openPlace } from "./stack.ts";
+import { openPlace } from "./place.ts";
 
 const counts = { reads: 0, readsBusy: 0 };
 const seen = { version: 0, seq: 0, lanes: new Map<number, number>() };

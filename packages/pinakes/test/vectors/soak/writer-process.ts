@@ -9,7 +9,7 @@ import { Random } from "../simulation/random.ts";
 import { Broken, collection, draft, scope } from "./drafts.ts";
 import { Journal, readJournal } from "./journal.ts";
 import { isBusy, report, runProcess, type Task } from "./process-kit.ts";
-import { openPlace } from "./stack.ts";
+import { openPlace } from "./place.ts";
 
 const counts = { acks: 0, repeats: 0, resends: 0, sessionReads: 0, writesBusy: 0 };
 
