@@ -23,6 +23,11 @@ describe("the published package", () => {
     expect(printed).toContain("importance is now 8");
     expect(printed).toContain("PRECONDITION_FAILED");
     expect(printed).toContain("note: Never before nine. 5");
+    // Kernels and threads are found from the built files, too.
+    const vectors = run(process.execPath, ["vectors.ts"], user);
+    expect(vectors).toMatch(/^turing 0\.\d+/);
+    expect(vectors).toContain("after the restore: 3");
+    expect(run(join(user, "node_modules/.bin/pinakes"), ["vectors", "--help"], user)).toContain("fsck");
     const options = [
       "--noEmit",
       "--strict",
@@ -43,7 +48,7 @@ describe("the published package", () => {
       join(user, "types.ts"),
       'import { tenantScope } from "pinakes";\nimport { itemStoreSuite } from "pinakes/testing";\n// @ts-expect-error: a scope has no such method\ntenantScope("a").nonsense();\n// @ts-expect-error: a harness needs a way to open\nitemStoreSuite({ name: "x" });\n',
     );
-    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "tour.ts", "types.ts"], user);
+    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "tour.ts", "vectors.ts", "types.ts"], user);
   });
 
   it("the README shows the tour as it is", () => {

@@ -105,7 +105,7 @@ describe("vectors: two faults", () => {
     const kinds: readonly FaultKind[] = ["crash-before", "crash-after", "error-before", "error-after"];
     for (const scenario of [appendScenario, foldScenario, mergeScenario, collectScenario, redriveScenario]) {
       const count = await callsOf(scenario);
-      for (let pair = 0; pair < 40; pair += 1) {
+      for (let pair = 0; pair < 24; pair += 1) {
         const first = { at: Math.floor(random() * count), kind: kinds[pair % 4] as FaultKind };
         const second = { at: Math.floor(random() * 60), kind: kinds[Math.floor(pair / 4) % 4] as FaultKind };
         await at(`${scenario.name}, ${JSON.stringify(first)} then ${JSON.stringify(second)}`, async () => {

@@ -59,20 +59,26 @@ export class Compactor {
   ): Promise<Pick<CompactionResult, "outcome" | "reason"> & { readonly entry?: RegisteredWork }> {
     const { tenant, collection } = site;
     const entry = await this.#work.read({ kind: "compact", tenant, collection });
-    let { head } = await site.state();
+    const { log, ...state } = await site.state();
+    let { head } = state;
     await refuseDivergence(site, head);
     let segments = 0;
+    // What is pending now, and no more: a run that went on as long as others write would never let garbage be collected.
+    const enough = log.nextSeq - 1;
+    let looked = false;
     for (;;) {
       if (signal?.aborted === true) return { outcome: "stopped" };
       if (lease.lost.aborted) return { outcome: "fenced", reason: "the lease is somebody else's" };
       // Folding comes first, but under a steady stream of deltas it would never end: then merging has its turn.
       const early = segments >= crowdedSegments ? await mergeOnce(site, head, lease) : undefined;
-      const folded = early === undefined ? await foldOnce(site, head, lease) : undefined;
+      const folded = early === undefined && (!looked || head.appliedSeq < enough) ? await foldOnce(site, head, lease) : undefined;
+      looked ||= early === undefined;
       if (folded !== undefined && "waiting" in folded) return { outcome: "waiting", reason: folded.waiting };
       const step = early ?? folded ?? (await mergeOnce(site, head, lease, mergeAll));
       if (step === undefined) {
         if (await this.#rest(site, head)) break;
-        continue; // A writer was faster.
+        if (head.appliedSeq >= enough) return { outcome: "done" }; // Somebody wrote meanwhile. The entry stays, and somebody comes again.
+        continue;
       }
       if (folded === undefined) counts.merges += 1;
       else counts.folds += 1;

@@ -29,8 +29,9 @@ export class LeaseObserver {
         { op: "replace", document: site.document(itemIds.lease, taken), where: { epoch: lease.epoch, beat: lease.beat, owner: lease.owner } },
       ]);
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) return undefined;
-      throw error;
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      await site.state(); // Deleted is not busy: it throws.
+      return undefined;
     }
     return new HeldLease(site, owner, taken.epoch);
   }

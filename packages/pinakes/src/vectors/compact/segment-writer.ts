@@ -1,7 +1,7 @@
 /** New segments and deletions: built, put, read back from the store and verified, before anything refers to them. */
 import { PinakesError } from "../../domain/errors.ts";
 import { Bitmap } from "../segment/bitmap.ts";
-import { encodeDeletions } from "../segment/deletions-file.ts";
+import { decodeDeletions, encodeDeletions } from "../segment/deletions-file.ts";
 import type { MergeSource, Picks } from "../segment/merge-segments.ts";
 import { RowSummer, formatSum } from "../segment/row-sum.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
@@ -54,8 +54,10 @@ export async function writeDeletions(site: CollectionSite, segments: readonly Op
   const key = site.newKey("deletions", "del");
   const { bytes, pieces } = encodeDeletions(changed.map(({ deleted }) => deleted));
   await site.parts.objects.put(site.scope, key, bytes);
+  const stored = await site.getObject(key);
   for (const [i, { index, segment, deleted }] of changed.entries()) {
     const piece = pieces[i] as (typeof pieces)[number];
+    decodeDeletions(stored, { key, ...piece }, segment.rows.rows); // What the store has now, not what was sent.
     entries[index] = { ...segment.entry, deletions: { key, ...piece, ...deletedSum(segment, deleted) } };
   }
   return entries;

@@ -14,6 +14,11 @@ export function evaluateFilter(segment: SegmentBytes, filter: Filter): Bitmap {
   return new Evaluation(columnIndexOf(segment), segment.header.rows).filter(filter);
 }
 
+/** At most so many rows pass, as far as dictionaries tell without looking at rows. */
+export function matchesAtMost(segment: SegmentBytes, filter: Filter): number {
+  return new Evaluation(columnIndexOf(segment), segment.header.rows).atMost(filter);
+}
+
 class Evaluation {
   readonly #index: ColumnIndex;
   readonly #rows: number;
@@ -35,6 +40,29 @@ class Evaluation {
     return this.#all(parts);
   }
 
+  atMost(filter: Filter): number {
+    const bounds = Object.entries(filter).map(([key, value]) => {
+      if (value === undefined || key === "not") return this.#rows;
+      if (key === "and") return Math.min(this.#rows, ...(value as readonly Filter[]).map((part) => this.atMost(part)));
+      if (key === "or") return (value as readonly Filter[]).reduce((sum, part) => sum + this.atMost(part), 0);
+      return this.#conditionAtMost(this.#index.field(fieldName(parsePath(key))), value as Scalar | Comparison);
+    });
+    return Math.min(this.#rows, ...bounds);
+  }
+
+  #conditionAtMost(field: number, condition: Scalar | Comparison): number {
+    const { eq, in: values } = isJsonObject(condition) ? (condition as Comparison) : { eq: condition as Scalar, in: undefined };
+    if (eq !== undefined) return this.#count(field, eq);
+    if (values !== undefined) return values.reduce<number>((sum, value) => sum + this.#count(field, value), 0);
+    return this.#rows;
+  }
+
+  #count(field: number, value: Scalar): number {
+    if (field < 0) return 0;
+    const [from, to] = this.#equal(field, value, 0);
+    return (this.#index.starts[to] as number) - (this.#index.starts[from] as number);
+  }
+
   #conditions(field: number, condition: Scalar | Comparison): Bitmap[] {
     if (!isJsonObject(condition)) return [this.#holding("eq", condition as Scalar, field)];
     return Object.entries(condition)
@@ -51,7 +79,7 @@ class Evaluation {
 
   /** The rows for which an operator that needs a value holds. */
   #holding(operator: string, operand: Scalar | readonly Scalar[], field: number): Bitmap {
-    const into = new Bitmap(this.#rows);
+    const into = Bitmap.local(this.#rows);
     if (field < 0) return into;
     if (operator === "eq") this.#addEqual(field, operand as Scalar, 0, into);
     else if (operator === "in") for (const value of operand as readonly Scalar[]) this.#addEqual(field, value, 0, into);
@@ -63,12 +91,16 @@ class Evaluation {
 
   /** `shift`: 0 for the row's value, `elementKind` for the elements of its array. */
   #addEqual(field: number, value: Scalar, shift: number, into: Bitmap): void {
+    this.#addEntries(...this.#equal(field, value, shift), into);
+  }
+
+  #equal(field: number, value: Scalar, shift: number): [from: number, to: number] {
     const kind = kindOfScalar(value) + shift;
     const from = this.#index.firstEntry(field, kind);
     const to = this.#index.firstEntry(field, kind + 1);
-    if (typeof value !== "string" && typeof value !== "number") return this.#addEntries(from, to, into);
+    if (typeof value !== "string" && typeof value !== "number") return [from, to];
     const key = typeof value === "string" ? orderedBytes(value) : value;
-    this.#addEntries(this.#index.lowerBound(from, to, key), this.#index.lowerBound(from, to, key, true), into);
+    return [this.#index.lowerBound(from, to, key), this.#index.lowerBound(from, to, key, true)];
   }
 
   #addRange(field: number, operator: string, operand: string | number, into: Bitmap): void {
@@ -132,13 +164,13 @@ class Evaluation {
 
   #all(parts: readonly Bitmap[]): Bitmap {
     const [first, ...others] = parts;
-    if (first === undefined) return complement(new Bitmap(this.#rows));
+    if (first === undefined) return complement(Bitmap.local(this.#rows));
     for (const { words } of others) for (let i = 0; i < words.length; i += 1) first.words[i] = (first.words[i] as number) & (words[i] as number);
     return first;
   }
 
   #any(parts: readonly Bitmap[]): Bitmap {
-    const [first = new Bitmap(this.#rows), ...others] = parts;
+    const [first = Bitmap.local(this.#rows), ...others] = parts;
     for (const { words } of others) for (let i = 0; i < words.length; i += 1) first.words[i] = (first.words[i] as number) | (words[i] as number);
     return first;
   }

@@ -81,7 +81,10 @@ function toRow(value: JsonObject, where: string): ForeignRow {
     return { op, row: { id, metadata: metadata as JsonObject }, where };
   }
   if (op !== "put") throw invalid(`${where}: op must be put, patch or delete, got ${show(op)}.`);
-  const optional = { ...(text === undefined ? {} : { text: text as string }), ...(metadata == null ? {} : { metadata: metadata as JsonObject }) };
+  const optional = {
+    ...(text === undefined ? {} : { text: text as string }),
+    ...(metadata === undefined || metadata === null ? {} : { metadata: metadata as JsonObject }),
+  };
   return { op, row: { id, vector: vector as number[], ...optional }, where };
 }
 

@@ -3,15 +3,15 @@
  * called or built: an operation that would is refused, except naming Chroma's own class, which stays a name. So a hostile file can
  * at worst be refused.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { PinakesError, show } from "../../domain/errors.ts";
 
-export type PickleValue = string | number | boolean | null | PickleDict | PickleClass | readonly [];
+export type PickleValue = string | number | boolean | null | PickleDict | typeof knownClass | readonly [];
 export type PickleDict = Map<PickleValue, PickleValue>;
 
-/** The class of what follows, by name. */
-class PickleClass {}
-
-const knownClass = "chromadb.segment.impl.vector.local_persistent_hnsw.PersistentData";
+const knownModule = "chromadb.segment.impl.vector.local_persistent_hnsw";
+const knownName = "PersistentData";
+/** All that is left of naming that class. */
+const knownClass = Symbol("class");
 const mark = Symbol("mark");
 type Entry = PickleValue | typeof mark;
 
@@ -122,7 +122,7 @@ class PickleReader {
         return true;
       }
       case 0x81: // NEWOBJ
-        if (!Array.isArray(this.#pop()) || !(this.#pop() instanceof PickleClass)) throw this.#refused("it makes an object of something else than a class");
+        if (!Array.isArray(this.#pop()) || this.#pop() !== knownClass) throw this.#refused("it makes an object of something else than a class");
         this.#stack.push(new Map());
         return true;
       case 0x62: {
@@ -139,9 +139,8 @@ class PickleReader {
   }
 
   #class(module: PickleValue, name: PickleValue): void {
-    const full = `${String(module)}.${String(name)}`;
-    if (full !== knownClass) throw this.#refused(`it names ${JSON.stringify(full.slice(0, 200))}, which is not Chroma's`);
-    this.#stack.push(new PickleClass());
+    if (module !== knownModule || name !== knownName) throw this.#refused(`it names ${show([module, name])}, which is not Chroma's`);
+    this.#stack.push(knownClass);
   }
 
   #setItems(items: readonly PickleValue[]): void {
@@ -153,8 +152,7 @@ class PickleReader {
   #popToMark(): PickleValue[] {
     const from = this.#stack.lastIndexOf(mark);
     if (from === -1) throw this.#refused("a mark is missing");
-    const items = this.#stack.splice(from).slice(1);
-    return items as PickleValue[];
+    return this.#stack.splice(from).filter((entry) => entry !== mark);
   }
 
   #pop(): PickleValue {

@@ -6,7 +6,7 @@ import { MissingObject, type CollectionSite } from "../store/collection-site.ts"
 import type { SegmentBytes } from "../segment/segment-bytes.ts";
 import { isDiscarded } from "../store/manifest.ts";
 import type { Head, HistoryEntry, Log } from "../store/records.ts";
-import { extendView, openView, type View } from "./view.ts";
+import { extendView, openDeltas, openView, type View } from "./view.ts";
 
 export interface ReadOptions {
   /** A token that an append returned: the read shows that write, or waits for it. */
@@ -115,18 +115,15 @@ export class Reader {
   /** Undefined when the head moved while the tail was read. */
   async #build(site: CollectionSite, head: Head, log: Log, cached: Cached | undefined): Promise<Cached | undefined> {
     const sameHead = cached !== undefined && cached.view.manifest.commitId === head.commitId && cached.logId === log.logId;
-    let base: View;
-    if (sameHead) {
-      base = cached.view;
-    } else {
-      const entry = await site.history(head.version);
-      if (entry === undefined || entry.manifest.commitId !== head.commitId) return undefined;
-      base = await openView(site, entry.manifest);
-    }
-    const wanted = log.nextSeq - 1 - base.seq;
-    const tail = wanted <= 0 ? [] : await site.deltas(base.seq + 1, wanted + vectorLimits.pendingDeltasMax);
-    if (tail.length < wanted || tail.some((delta, i) => delta.seq !== base.seq + 1 + i)) return undefined;
-    const view = tail.length === 0 ? base : await extendView(site, base, tail);
+    const entry = sameHead ? undefined : await site.history(head.version);
+    if (!sameHead && entry?.manifest.commitId !== head.commitId) return undefined;
+    const from = sameHead ? cached.view.seq : head.appliedSeq;
+    const wanted = log.nextSeq - 1 - from;
+    const tail = wanted <= 0 ? [] : await site.deltas(from + 1, wanted + vectorLimits.pendingDeltasMax);
+    if (tail.length < wanted || tail.some((delta, i) => delta.seq !== from + 1 + i)) return undefined;
+    // Side by side: a cold open waits for its slowest file, not for one kind after the other.
+    const [base, files] = await Promise.all([entry === undefined ? (cached as Cached).view : openView(site, entry.manifest), openDeltas(site, tail)]);
+    const view = tail.length === 0 ? base : await extendView(site, base, files);
     return { view, nextSeq: view.seq + 1, logId: log.logId, readAt: site.parts.monotonic() };
   }
 

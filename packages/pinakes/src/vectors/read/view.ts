@@ -34,9 +34,12 @@ export async function openView(site: CollectionSite, manifest: Manifest): Promis
   return { manifest, seq: manifest.appliedSeq, sources };
 }
 
+export async function openDeltas(site: CollectionSite, deltas: readonly Delta[]): Promise<SegmentRows[]> {
+  return Promise.all(deltas.map(async (delta) => new SegmentRows(await site.parts.files.open(site, delta), delta.seq)));
+}
+
 /** The view with the next deltas of the log, which follow its seq without a gap. */
-export async function extendView(site: CollectionSite, view: View, deltas: readonly Delta[]): Promise<View> {
-  const opened = await Promise.all(deltas.map(async (delta) => new SegmentRows(await site.parts.files.open(site, delta), delta.seq)));
+export async function extendView(site: CollectionSite, view: View, opened: readonly SegmentRows[]): Promise<View> {
   const sources: { rows: SegmentRows; dead: Bitmap | undefined; shared: boolean }[] = view.sources.map((source) => ({ ...source, shared: true }));
   const mask = (at: Place): void => {
     const source = sources[at.source] as (typeof sources)[number];
@@ -59,7 +62,7 @@ export async function extendView(site: CollectionSite, view: View, deltas: reado
     sources.push({ rows, dead: withoutRows(rows, undefined), shared: false });
     if (patched.length > 0) sources.push({ rows: await patchedRows(site, view.manifest, patched, rows.seq(0)), dead: undefined, shared: false });
   }
-  return { manifest: view.manifest, seq: deltas.at(-1)?.seq ?? view.seq, sources: sources.map(({ rows, dead }) => ({ rows, dead })) };
+  return { manifest: view.manifest, seq: view.seq + opened.length, sources: sources.map(({ rows, dead }) => ({ rows, dead })) };
 }
 
 interface Place {

@@ -6,10 +6,10 @@
 import { availableParallelism } from "node:os";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
+import { evaluateFilter, matchesAtMost } from "../filter/evaluate.ts";
 import { codeStrideOf } from "../kernels/context.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
-import type { SegmentHeader } from "../segment/segment-bytes.ts";
 import type { Answer, FlatHits, SearchTask, TaskSource } from "./messages.ts";
 import { PoolThread } from "./pool-thread.ts";
 import { bestOf, flatHits } from "./run-task.ts";
@@ -108,10 +108,10 @@ export class SearchPool {
 
   async search(request: SearchRequest): Promise<SearchResult> {
     if (this.#closed) throw new PinakesError("UNAVAILABLE", "The search pool is closed.", { retryable: false });
-    const costs = request.sources.map(({ segment }) => bytesRead(this.#loaded(segment).header, request));
+    const costs = request.sources.map(({ segment }) => this.#bytesRead(segment, request));
     const cost = costs.reduce((sum, bytes) => sum + bytes, 0);
-    const { vector, text, filter, k } = request;
-    if (vector !== undefined && text === undefined && filter === undefined && k <= inlineHitsMax && cost <= this.#inlineBytesMax)
+    const { vector, text, k } = request;
+    if (vector !== undefined && text === undefined && k <= inlineHitsMax && cost <= this.#inlineBytesMax)
       return { vector: hitsOf(this.#inline(request, vector)) };
     const groups = cost < this.#splitBytesMin || vector === undefined ? [request.sources.map((_, i) => i)] : this.#groups(costs);
     if (groups.length === 1) return resultOf(await this.#ask(request, groups[0] as number[], request.vector, request.text));
@@ -170,14 +170,26 @@ export class SearchPool {
     return loaded;
   }
 
-  #inline({ sources, k, recall }: SearchRequest, vector: Float32Array): FlatHits {
+  /** Roughly what a vector search reads of a segment. */
+  #bytesRead(segment: string, { recall, filter }: SearchRequest): number {
+    const { rows, dims, ivf } = this.#loaded(segment).header;
+    if (filter !== undefined) return matchesAtMost(this.#ownSearch(segment).segment, filter) * codeStrideOf(dims);
+    const effort = ivf === undefined ? undefined : effortOf(ivf, recall ?? recallDefault);
+    const read = ivf === undefined || effort === undefined ? rows : ivf.lists + (effort.probes * rows) / ivf.lists;
+    return read * codeStrideOf(dims);
+  }
+
+  #ownSearch(segment: string): SegmentSearch {
+    let search = this.#own.get(segment);
+    if (search === undefined) this.#own.set(segment, (search = new SegmentSearch(this.#loaded(segment), this.#threadCount)));
+    return search;
+  }
+
+  #inline({ sources, k, recall, filter }: SearchRequest, vector: Float32Array): FlatHits {
     const flat = sources.map(({ segment, dead, lists }, number) => {
-      let search = this.#own.get(segment);
-      if (search === undefined) {
-        search = new SegmentSearch(this.#loaded(segment), this.#threadCount);
-        this.#own.set(segment, search);
-      }
-      return flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, lists }));
+      const search = this.#ownSearch(segment);
+      const allowed = filter === undefined ? undefined : evaluateFilter(search.segment, filter);
+      return flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, lists }));
     });
     return flat.length === 1 ? (flat[0] as FlatHits) : bestOf(flat, k);
   }
@@ -192,13 +204,6 @@ export class SearchPool {
     }
     return groups.map(({ numbers }) => numbers).filter((numbers) => numbers.length > 0);
   }
-}
-
-/** Roughly what a vector search reads of a segment. */
-function bytesRead({ rows, dims, ivf }: SegmentHeader, { recall, filter }: SearchRequest): number {
-  const effort = ivf === undefined || filter !== undefined ? undefined : effortOf(ivf, recall ?? recallDefault);
-  const read = ivf === undefined || effort === undefined ? rows : ivf.lists + (effort.probes * rows) / ivf.lists;
-  return read * codeStrideOf(dims);
 }
 
 type Parts = Exclude<Answer, { readonly error: unknown }> | { readonly vector?: FlatHits; readonly text?: FlatHits };

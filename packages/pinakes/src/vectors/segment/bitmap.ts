@@ -1,12 +1,17 @@
 /** A set of row numbers of one segment. Immutable once shared: change a copy. */
 export class Bitmap {
   readonly rows: number;
-  /** Row r is bit (r & 31) of word (r >> 5). In shared memory, so that search threads read it without a copy. */
-  readonly words: Uint32Array<SharedArrayBuffer>;
+  /** Row r is bit (r & 31) of word (r >> 5). In shared memory by default, so that search threads read it without a copy. */
+  readonly words: Uint32Array;
 
-  constructor(rows: number, words = new Uint32Array(new SharedArrayBuffer(Math.ceil(rows / 32) * 4))) {
+  constructor(rows: number, words: Uint32Array = new Uint32Array(new SharedArrayBuffer(Math.ceil(rows / 32) * 4))) {
     this.rows = rows;
     this.words = words;
+  }
+
+  /** For one thread alone: cheaper to make. */
+  static local(rows: number): Bitmap {
+    return new Bitmap(rows, new Uint32Array(Math.ceil(rows / 32)));
   }
 
   has(row: number): boolean {

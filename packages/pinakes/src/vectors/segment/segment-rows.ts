@@ -89,9 +89,9 @@ export class SegmentRows {
   }
 }
 
-/** Copied first where the memory is shared: decoders do not take that. */
+/** By Buffer, which reads shared memory in place; TextDecoder refuses it. */
 function utf8(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("utf8");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
 function lowerBound(keys: Float64Array, hash: number): number {

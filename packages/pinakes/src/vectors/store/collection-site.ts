@@ -54,8 +54,12 @@ export class CollectionSite {
     if (fence === undefined) throw this.notFound();
     const { status } = this.#known<Fence>("fence", fence.document);
     if (status !== "active" && status !== "diverged") throw this.notFound();
-    if (head === undefined || log === undefined)
+    if (head === undefined || log === undefined) {
+      // The three are not read at one moment: a purge may have taken the rest away after the fence was read.
+      const again = await this.fence();
+      if (again?.status !== "active" && again?.status !== "diverged") throw this.notFound();
       throw new PinakesError("CORRUPT", `The vectors of ${show(this.collection)} have lost their head or log; repair them from the bucket.`);
+    }
     return {
       fence: this.#known<Fence>("fence", fence.document),
       head: this.#known<Head>("head", head.document),

@@ -69,6 +69,8 @@ export class Oracle {
   /** How often it stopped being active. */
   inactive = 0;
   damages = 0;
+  /** Of a collection in the trash: when it is to go. */
+  purgeAt = Infinity;
   head: Head | undefined;
   log: Log | undefined;
   lease: Lease | undefined;
@@ -149,8 +151,10 @@ export class Oracle {
         continue;
       }
       const document = operation.op === "patch" ? (results[i]?.document as JsonObject) : operation.document;
-      if (id === itemIds.fence) this.#fenced(document["status"] as Status);
-      else if (id === itemIds.log) this.#logged(document as unknown as Log);
+      if (id === itemIds.fence) {
+        this.purgeAt = Number(document["purgeAt"] ?? Infinity);
+        this.#fenced(document["status"] as Status);
+      } else if (id === itemIds.log) this.#logged(document as unknown as Log);
       else if (id === itemIds.lease) this.#leased(document as unknown as Lease);
       else if (id === itemIds.head) publishes = document;
       else if (id.startsWith("history.")) history = document;

@@ -8,6 +8,7 @@ import { Compactor } from "../../../src/vectors/compact/compactor.ts";
 import { Appender } from "../../../src/vectors/log/append.ts";
 import type { Changes } from "../../../src/vectors/log/rows.ts";
 import { Reader } from "../../../src/vectors/read/reader.ts";
+import { VectorWorker } from "../../../src/vectors/worker.ts";
 import { itemIds } from "../../../src/vectors/store/records.ts";
 import type { Profile } from "./profiles.ts";
 import type { Random } from "./random.ts";
@@ -89,6 +90,23 @@ export function compactor({ random, profile }: Setting): Job {
         await world.scheduler.pause(process, outcome === "busy" ? random.int(leaseMs / 3, leaseMs) : random.int(0, 300));
       } catch (error) {
         if (!explained(world, process, error)) throw error;
+      }
+    }
+  };
+}
+
+/** The background work of a real process: whatever the registry says is due. */
+export function sweeper({ random }: Setting): Job {
+  let sweeps = random.int(2, 4);
+  return async ({ world }, { site, work, process }) => {
+    const worker = new VectorWorker(site.parts, work, new Compactor(process.name, work), async () => {});
+    for (; sweeps > 0; sweeps -= 1) {
+      await world.scheduler.pause(process, random.int(0, 500));
+      try {
+        await worker.sweep();
+      } catch (error) {
+        const moved = codeOf(error) === "PRECONDITION_FAILED" && world.oracle.inactive > 0;
+        if (!moved && !explained(world, process, error)) throw error;
       }
     }
   };
@@ -195,6 +213,7 @@ async function damage(
   { key, seq }: { key: string; seq: number },
   failures: number,
 ): Promise<void> {
+  if (world.oracle.damaged.has(key)) return; // Somebody else was faster.
   const original = await world.rawObject(key);
   if (original === undefined || world.oracle.pending().every((delta) => delta.key !== key)) return;
   const bytes = original.slice();

@@ -8,6 +8,8 @@ export interface Profile {
   readonly compactors: number;
   readonly runs: readonly [number, number];
   readonly collectors: number;
+  /** Processes that do whatever the registry of work says. */
+  readonly sweepers: number;
   readonly readers: number;
   readonly reads: readonly [number, number];
   readonly faults: Faults;
@@ -31,6 +33,7 @@ const base: Profile = {
   compactors: 2,
   runs: [1, 2],
   collectors: 1,
+  sweepers: 0,
   readers: 1,
   reads: [2, 4],
   faults: noFaults,
@@ -56,7 +59,15 @@ export const profiles = {
   /** Calls fail, answers are lost, calls arrive when nobody expects them any more. */
   answers: profile("answers", { faults: { errorBefore: 0.01, errorAfter: 0.02, late: 0.02, faultsMax: 10 } }),
   /** Little to do and many who look for it: a collection falls asleep and wakes up again. */
-  quiet: profile("quiet", { writers: 1, appends: [3, 5], compactors: 2, runs: [3, 5], faults: { stall: 0.02, crash: 0.004, faultsMax: 5 } }),
+  quiet: profile("quiet", {
+    writers: 1,
+    appends: [3, 5],
+    compactors: 1,
+    runs: [3, 5],
+    sweepers: 1,
+    collectors: 0,
+    faults: { stall: 0.02, crash: 0.004, faultsMax: 5 },
+  }),
   /** Short retention, much garbage, readers of earlier versions. */
   retention: profile("retention", { writers: 2, collectors: 2, readers: 2, runs: [2, 3], retentionMs: [200, 1_200], faults: { jump: 0.01 } }),
   restores: profile("restores", { restores: 2, collectors: 1, faults: { crash: 0.004, stall: 0.008, errorAfter: 0.004, faultsMax: 4 } }),
@@ -68,13 +79,20 @@ export const profiles = {
     runs: [3, 4],
     faults: { crash: 0.004, stall: 0.006, errorBefore: 0.004, errorAfter: 0.004, faultsMax: 4 },
   }),
-  deletion: profile("deletion", { deletion: "any", faults: { crash: 0.006, stall: 0.012, errorAfter: 0.004, late: 0.006, faultsMax: 5 } }),
+  deletion: profile("deletion", {
+    deletion: "any",
+    compactors: 1,
+    sweepers: 1,
+    faults: { crash: 0.006, stall: 0.012, errorAfter: 0.004, late: 0.006, faultsMax: 5 },
+  }),
   /** All of it. */
   everything: profile("everything", {
     skew: true,
     restores: 1,
     damages: 1,
     deletion: "undone",
+    compactors: 1,
+    sweepers: 1,
     faults: { crash: 0.008, stall: 0.012, errorBefore: 0.006, errorAfter: 0.008, late: 0.008, faultsMax: 10, jump: 0.005 },
   }),
 } as const satisfies Record<string, Profile>;

@@ -5,8 +5,9 @@ import { purgeCollection, undeleteCollection } from "../../../src/vectors/care/r
 import { Compactor } from "../../../src/vectors/compact/compactor.ts";
 import { checkSettings, createCollection } from "../../../src/vectors/log/create.ts";
 import { Reader } from "../../../src/vectors/read/reader.ts";
+import { VectorWorker } from "../../../src/vectors/worker.ts";
 import type { Mutant } from "./mutant.ts";
-import { codeOf, collector, compactor, reader, remover, restorer, vandal, writer, type Job, type Setting } from "./processes.ts";
+import { codeOf, collector, compactor, reader, remover, restorer, sweeper, vandal, writer, type Job, type Setting } from "./processes.ts";
 import type { Profile } from "./profiles.ts";
 import { Random } from "./random.ts";
 import { leaseMs, newProcess, Scheduler } from "./scheduler.ts";
@@ -58,6 +59,7 @@ function startAll(setting: Setting): void {
   };
   add("writer", profile.writers, (index) => writer(index, setting));
   add("compactor", profile.compactors, () => compactor(setting));
+  add("sweeper", profile.sweepers, () => sweeper(setting));
   add("collector", profile.collectors, () => collector(setting));
   add("reader", profile.readers, () => reader(setting));
   add("restorer", random.int(Math.min(1, profile.restores), profile.restores), () => restorer(setting));
@@ -81,7 +83,7 @@ function startAll(setting: Setting): void {
 async function finish(world: World): Promise<void> {
   const { oracle, scheduler } = world;
   const place = world.place(newProcess("finish", 0));
-  if (oracle.status === "trashed") await undeleteCollection(place.site, place.work);
+  if (oracle.status === "trashed") await (oracle.purgeAt <= scheduler.now ? sweepAway(world, place) : undeleteCollection(place.site, place.work));
   if (oracle.status !== "active") return finishPurge(world, place);
   await drain(world, place);
   for (let i = 0; i < 2; i += 1) {
@@ -95,6 +97,14 @@ async function finish(world: World): Promise<void> {
   oracle.checkView(view, start, undefined);
   if (view.seq !== (oracle.log?.nextSeq ?? 0) - 1 || view.manifest.appliedSeq !== view.seq)
     scheduler.fail(`I6: after the drain ${view.seq} is shown and ${view.manifest.appliedSeq} applied`);
+}
+
+/** Its time is over: the registry knows. */
+async function sweepAway({ oracle, scheduler }: World, { site, work, process }: Place): Promise<void> {
+  scheduler.now += 2 * hourMs; // Clocks differ by less.
+  await new VectorWorker(site.parts, work, new Compactor(process.name, work), async () => {}).sweep();
+  if (oracle.status !== "deleted")
+    scheduler.fail(`I12: the collection is in the trash, its time is over, and nobody purges it (${[...oracle.work].join(", ")})`);
 }
 
 /** As the sweep does it: only while the registry says that there is work. */
