@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PinakesError } from "../domain/errors.ts";
 import { tenantScope } from "../domain/scope.ts";
 import { open } from "../open.ts";
-import { failure } from "../testing/object-store/fixture.ts";
 import { vectorsCommand } from "./vectors.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "pinakes-cli-vectors-"));
@@ -19,6 +19,15 @@ async function run(...args: string[]): Promise<{ code: number; text: string }> {
     },
   });
   return { code, text };
+}
+
+async function failure(promise: Promise<unknown>): Promise<Error> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!PinakesError.isInstance(error)) throw new Error(`expected a PinakesError, got ${String(error)}`);
+  return error;
 }
 
 async function json(...args: string[]): Promise<unknown> {

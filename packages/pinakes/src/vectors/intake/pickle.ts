@@ -152,7 +152,7 @@ class PickleReader {
   #popToMark(): PickleValue[] {
     const from = this.#stack.lastIndexOf(mark);
     if (from === -1) throw this.#refused("a mark is missing");
-    return this.#stack.splice(from).filter((entry) => entry !== mark);
+    return this.#stack.splice(from).slice(1) as PickleValue[];
   }
 
   #pop(): PickleValue {
