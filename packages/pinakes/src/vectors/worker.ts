@@ -81,9 +81,10 @@ export class VectorWorker {
       else if (entry.kind === "collect") await this.#collect(site, entry);
       else await this.#purge(site, entry);
     } catch (error) {
-      // Trashed or gone: its work is the purge's. Undeleting puts a collection back by its next write, or by hand.
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND" && entry.kind !== "purge") await this.#work.remove(entry);
-      else throw error;
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND" || entry.kind === "purge") throw error;
+      // Gone: its work is the purge's. One in the trash keeps its entries, so that it goes on where it was when it is undeleted.
+      const status = (await site.fence())?.status;
+      if (status === undefined || status === "purging" || status === "deleted") await this.#work.remove(entry);
     }
   }
 
@@ -120,7 +121,8 @@ export class VectorWorker {
     const wanted =
       fence !== undefined &&
       (fence.status === "purging" || fence.status === "deleted" || (fence.status === "trashed" && (fence.purgeAt ?? 0) <= this.#parts.clock.now()));
-    if (!wanted) return this.#work.remove(entry); // Undeleted.
+    // Undeleted, or just about to be deleted: nobody can tell, so the entry stays. Undeleting removes it.
+    if (!wanted) return;
     await purgeCollection(site, this.#work);
     await this.#purged(site);
     this.metrics.purges += 1;

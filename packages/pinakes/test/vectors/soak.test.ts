@@ -151,11 +151,31 @@ async function overtake({ call, skewMs, successorSkewMs }: Overtaken): Promise<v
 }
 
 describe("a compactor that is stopped", () => {
-  for (const call of ["after get HEAD.json", "before get deltas", "before put segments", "after put deletions", "after put manifests"]) {
+  for (const call of ["before get HEAD.json", "before get deltas", "before put segments", "after put deletions", "after put manifests"]) {
     it(`R-CMP-14 stopped (SIGSTOP) ${call} and overtaken, it never publishes when it goes on (SIGCONT)`, { timeout: longMs }, async () => {
       await overtake({ call, skewMs: 0, successorSkewMs: 0 });
     });
   }
+
+  it("R-CMP-14 overtaken by one that has not published yet, it is fenced by its epoch alone", { timeout: longMs }, async () => {
+    const place = await prepared();
+    const stalled = new Paused({ place, call: "after put manifests", skewMs: 0, leaseMs: hourMs, collect: false });
+    await stalled.reached();
+    await stalled.stop();
+    const successor = new Paused({ place, call: "before put segments", skewMs: 0, leaseMs: 100, collect: false });
+    await successor.reached();
+    stalled.goOn();
+    expect((await stalled.ended()).result).toMatchObject({ outcome: "fenced", folds: 0 });
+    successor.goOn();
+    const { result, pid } = await successor.ended();
+    expect(result).toMatchObject({ outcome: "done", folds: 1 });
+    const opened = await openPlace(place);
+    const newest = (await opened.vectors.history(scope, collection)).at(-1);
+    expect(newest?.writer).toContain(`.${pid}.`);
+    await opened.close();
+    await expectRight(place, drafts);
+  });
+
   for (const [name, skewMs] of [
     ["ahead", hourMs],
     ["behind", -hourMs],

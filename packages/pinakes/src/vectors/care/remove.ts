@@ -21,11 +21,11 @@ export async function undeleteCollection(site: CollectionSite, work: WorkRegistr
   const fence = await site.fence();
   if (fence?.status !== "trashed") throw fence?.status === "active" ? new PinakesError("CONFLICT", "The collection is not deleted.") : site.notFound();
   const { purgeAt: _, ...rest } = fence;
-  await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "active" }), where: { status: "trashed" } }]);
-  // Its entries may have been taken away while it was in the trash.
   const { tenant, collection } = site;
-  await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
-  await work.ensure({ kind: "collect", tenant, collection, notBefore: 0 });
+  // Read before: one that a later deletion renews stays.
+  const purge = await work.read({ kind: "purge", tenant, collection });
+  await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "active" }), where: { status: "trashed" } }]);
+  if (purge !== undefined) await work.remove(purge);
 }
 
 export interface PurgeResult {

@@ -16,7 +16,7 @@ export const mutants = {
   headWithoutCondition: {
     name: "no compare-and-swap of the head",
     profile: "restores",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^I4/,
     batch: (operations) =>
       operations.map((operation): Operation => {
@@ -29,36 +29,36 @@ export const mutants = {
   publishWithoutEpoch: {
     name: "no epoch in a publish",
     profile: "stalls",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^I9/,
     batch: (operations) => (isPublish(operations) ? without(operations, "check", itemIds.lease) : operations),
   },
   collectWithoutBarrier: {
     name: "no barrier before garbage is deleted",
     profile: "races",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^I5/,
     batch: (operations) => (isBarrier(operations) ? operations.filter(({ op }) => op === "check") : operations),
   },
   appendWithoutGeneration: {
     name: "no generation in an append",
     profile: "races",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^I[45]/,
     batch: (operations) => (isAppend(operations) ? withoutCondition(operations, itemIds.log, "generation") : operations),
   },
   retentionFromCreation: {
     name: "retention from the creation of a version",
     profile: "retention",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^R-CMP-28/,
     policy: { isRetained: ({ createdAt }, now, retentionMs) => now - createdAt < retentionMs },
   },
-  tombstonesDropped: { name: "tombstones dropped at once", profile: "dead", schedules: 1_000, expected: /^I2/, policy: { keepsTombstone: () => false } },
+  tombstonesDropped: { name: "tombstones dropped at once", profile: "dead", schedules: 2_000, expected: /^I2/, policy: { keepsTombstone: () => false } },
   ownerlessHeartbeat: {
     name: "a heartbeat that takes the lease back",
     profile: "stalls",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^I9/,
     batch: (operations, owner) => {
       if (isHeartbeat(operations))
@@ -71,7 +71,7 @@ export const mutants = {
   deletionWithoutFence: {
     name: "a deletion that fences nobody",
     profile: "deletion",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^I12/,
     batch: (operations) => {
       if (isPublish(operations)) return without(operations, "check", itemIds.fence);
@@ -83,14 +83,14 @@ export const mutants = {
   appendWithoutFence: {
     name: "an append that does not look at the fence",
     profile: "deletion",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^I12/,
     batch: (operations) => (isAppend(operations) ? without(operations, "check", itemIds.fence) : operations),
   },
   announcementOutlived: {
     name: "an announcement that outlives its entry",
     profile: "quiet",
-    schedules: 1_000,
+    schedules: 2_000,
     expected: /^R-CMP-11/,
     batch: (operations) => (isAppend(operations) ? withoutCondition(operations, itemIds.log, "rests") : operations),
   },

@@ -62,7 +62,7 @@ export const profiles = {
   quiet: profile("quiet", {
     writers: 1,
     appends: [3, 5],
-    compactors: 1,
+    compactors: 2,
     runs: [3, 5],
     sweepers: 1,
     collectors: 0,

@@ -181,10 +181,12 @@ class Soak {
 
   /** One that has begun its work is killed, or stopped for longer than the lease. */
   #act(): void {
-    const slot = this.#random.pick(this.#slots);
-    const { child } = slot;
     const kills = this.#random.chance(0.5);
-    const stopMs = Math.round(soakPolicy.leaseMs * (1.5 + this.#random.next() * 2));
+    // Compactors are stopped more often: there it matters.
+    const compacts = !kills && this.#random.chance(0.5);
+    const slot = this.#random.pick(compacts ? this.#slots.filter(({ program }) => program === programs.compactor) : this.#slots);
+    const { child } = slot;
+    const stopMs = Math.round(soakPolicy.leaseMs * (2 + this.#random.next() * 3));
     const startMs = this.#random.int(0, 300);
     // Mostly one that has come as far as to count something: on a slow machine others would never get there.
     const early = this.#random.chance(0.25);

@@ -1,0 +1,219 @@
+/**
+ * The torn-read hammer: readers without a pause, while writers set one mark in all rows of a group, and compaction, garbage
+ * collection and restores change what lies beneath. Every answer must be of one state, whichever that is.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import { PinakesError } from "../../src/domain/errors.ts";
+import { open, type OpenOptions, type Pinakes } from "../../src/open.ts";
+import type { Vectors, VectorRow } from "../../src/vectors/index.ts";
+import { Random } from "./simulation/random.ts";
+import { checkGroup, checkState, collection, difference, draft, groupIds, groupRows, groups, replay, scope, settings, type PlainRow } from "./soak/drafts.ts";
+
+const seed = 42;
+/** How much is compacted, collected and restored; writers and readers go on for as long as that takes. */
+const roundsEach = 25;
+const restoresMin = 8;
+const longMs = 240_000;
+
+const dirs: string[] = [];
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
+});
+
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), "pinakes-torn-"));
+  dirs.push(dir);
+  return dir;
+}
+
+class Hammer {
+  readonly figures = { reads: 0, folds: 0, merges: 0, collected: 0, restores: 0, sessions: 0 };
+  /** Every delta that was acknowledged, by its seq. */
+  readonly log = new Map<number, ReturnType<typeof draft>>();
+  readonly #restores: boolean;
+  /** How many still change what lies beneath. */
+  #atWork = 0;
+
+  constructor(options: { restores: boolean }) {
+    this.#restores = options.restores;
+  }
+
+  async run(stores: readonly Vectors[]): Promise<void> {
+    const [first] = stores as [Vectors];
+    await first.create(scope, collection, settings);
+    await this.#append(first, 0, 0);
+    const work = stores.flatMap((vectors, i) => [this.#care(vectors, i * 2 + 1), this.#care(vectors, i * 2 + 2)]);
+    if (this.#restores) work.push(this.#restore(first));
+    work.push(...stores.flatMap((vectors, i) => [this.#write(vectors, i * 2 + 1), this.#write(vectors, i * 2 + 2)]));
+    work.push(...stores.flatMap((vectors, i) => [this.#read(vectors, i * 2 + 1), this.#read(vectors, i * 2 + 2)]));
+    await Promise.all(work);
+    await compactAll(first);
+    expect(await first.fsck(scope, collection)).toMatchObject({ ok: true });
+    expect((await first.stats(scope, collection)).lastSeq).toBe(this.log.size);
+    expect([...this.log.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: this.log.size }, (_, i) => i + 1));
+  }
+
+  async #append(vectors: Vectors, lane: number, n: number): Promise<void> {
+    const delta = draft(seed, lane, n);
+    const { seq, session } = await vectors.append(scope, collection, delta);
+    this.log.set(seq, delta);
+    if (n % 4 === 3) await this.#readBack(vectors, lane, n, session);
+  }
+
+  async #readBack(vectors: Vectors, lane: number, n: number, session: string): Promise<void> {
+    try {
+      const [row] = await vectors.get(scope, collection, [`lane.${lane}`], { session });
+      // A patch of a row that a restore has taken away leaves it away.
+      if (!this.#restores || row !== undefined) expect(row?.metadata["n"], `session read of delta ${n} of lane ${lane}`).toBe(n);
+      this.figures.sessions += 1;
+    } catch (error) {
+      // Taken back by a restore: the caller is told so.
+      if (!this.#restores || codeOf(error) !== "CONFLICT") throw error;
+    }
+  }
+
+  async #write(vectors: Vectors, lane: number): Promise<void> {
+    for (let n = 0; this.#atWork > 0; n += 1) await this.#append(vectors, lane, n);
+  }
+
+  async #read(vectors: Vectors, number: number): Promise<void> {
+    const random = new Random(seed + number);
+    const seen = { version: 0, seq: 0 };
+    do {
+      const group = random.int(0, groups - 1);
+      const kind = random.int(0, 4);
+      if (kind === 0) this.#checkWhole(await Array.fromAsync(vectors.rows(scope, collection)));
+      if (kind === 1) await this.#readIds(vectors);
+      if (kind === 2) {
+        const count = await vectors.count(scope, collection, { filter: { group } });
+        expect([0, groupRows]).toContain(count);
+      }
+      if (kind >= 3) {
+        const vector = Array.from({ length: 8 }, () => random.next() + 0.1);
+        const wanted = kind === 3 ? { limit: 1_000, recall: 1 } : { text: "mark", filter: { group }, limit: 100 };
+        const { hits, version, seq } = await vectors.query(scope, collection, { vector, includeVectors: true, ...wanted });
+        expect(version).toBeGreaterThanOrEqual(seen.version);
+        expect(seq).toBeGreaterThanOrEqual(seen.seq);
+        Object.assign(seen, { version, seq });
+        const rows = hits.map((hit) => ({ ...hit, vector: hit.vector ?? [] }));
+        if (kind === 3) this.#checkWhole(rows);
+        else checkGroup(group, rows);
+      }
+      this.figures.reads += 1;
+      await nextTurn();
+    } while (this.#atWork > 0);
+  }
+
+  async #readIds(vectors: Vectors): Promise<void> {
+    const ids = Array.from({ length: groups }, (_, group) => groupIds(group)).flat();
+    const rows = await vectors.get(scope, collection, ids);
+    for (let group = 0; group < groups; group += 1) checkGroup(group, present(rows.slice(group * groupRows, (group + 1) * groupRows)));
+  }
+
+  /** After a restore a patch may find no row of its lane, so only a run without restores compares marks with lanes. */
+  #checkWhole(rows: readonly PlainRow[]): void {
+    if (!this.#restores) checkState(rows);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    expect(byId.size).toBe(rows.length);
+    for (let group = 0; group < groups; group += 1) checkGroup(group, present(groupIds(group).map((id) => byId.get(id))));
+  }
+
+  async #care(vectors: Vectors, number: number): Promise<void> {
+    const random = new Random(seed + 100 + number);
+    await this.#working(async () => {
+      for (let round = 0; round < roundsEach; round += 1) {
+        const { folds, merges } = await vectors.compact(scope, collection, { all: random.chance(0.2) });
+        this.figures.folds += folds;
+        this.figures.merges += merges;
+        if (random.chance(0.6)) this.figures.collected += (await vectors.collect(scope, collection)).objects;
+        for (let turns = random.int(1, 20); turns > 0; turns -= 1) await nextTurn();
+      }
+    });
+  }
+
+  /** To a version that may be gone the next moment, or that others overtake. */
+  async #restore(vectors: Vectors): Promise<void> {
+    const random = new Random(seed + 200);
+    await this.#working(async () => {
+      while (this.figures.restores < restoresMin) {
+        // Version 0 has no rows, and with them no group 0, which the checks take for granted.
+        const known = (await vectors.history(scope, collection)).filter(({ version }) => version > 0);
+        try {
+          if (known.length > 0) {
+            await vectors.restore(scope, collection, { version: random.pick(known).version });
+            this.figures.restores += 1;
+          }
+        } catch (error) {
+          if (codeOf(error) !== "NOT_FOUND" && codeOf(error) !== "UNAVAILABLE") throw error;
+        }
+        for (let turns = random.int(10, 200); turns > 0; turns -= 1) await nextTurn();
+      }
+    });
+  }
+
+  async #working(work: () => Promise<void>): Promise<void> {
+    this.#atWork += 1;
+    try {
+      await work();
+    } finally {
+      this.#atWork -= 1;
+    }
+  }
+}
+
+function present(rows: readonly (VectorRow | PlainRow | undefined)[]): PlainRow[] {
+  return rows.flatMap((row) => row ?? []);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return PinakesError.isInstance(error) ? error.code : undefined;
+}
+
+async function compactAll(vectors: Vectors): Promise<void> {
+  while ((await vectors.compact(scope, collection)).outcome !== "done") await nextTurn();
+}
+
+function expectedRows({ log }: Hammer): Map<string, PlainRow> {
+  return replay([...log].sort(([a], [b]) => a - b).map(([, delta]) => delta));
+}
+
+async function hammer(opened: readonly Pinakes[], restores: boolean): Promise<void> {
+  const run = new Hammer({ restores });
+  const stores = opened.map(({ vectors }) => vectors);
+  try {
+    await run.run(stores);
+    for (const vectors of stores) {
+      const rows = await Array.fromAsync(vectors.rows(scope, collection));
+      if (!restores) expect(difference(expectedRows(run), rows)).toEqual([]);
+    }
+    expect(run.figures.reads).toBeGreaterThan(0);
+    expect(run.figures.folds).toBeGreaterThan(0);
+    expect(run.figures.collected).toBeGreaterThan(0);
+    if (process.env["SOAK_FIGURES"] !== undefined) console.log(run.figures, run.log.size);
+  } finally {
+    for (const pinakes of opened) await pinakes.close();
+  }
+}
+
+/** Old versions stay a while where they are restored; elsewhere they go at once. */
+function optionsFor(restores: boolean): Pick<OpenOptions, "background" | "vectors"> {
+  const policy = { leaseMs: 200, retentionMs: restores ? 500 : 0, appliedDeltaMs: 0, collectAfterMs: 0, sessionWaitMs: 60_000 };
+  return { background: false, vectors: { threads: 2, policy } };
+}
+
+describe("the torn-read hammer", () => {
+  for (const restores of [false, true]) {
+    const beside = restores ? "compaction, garbage collection and restores" : "compaction and garbage collection";
+    it(`R-CMP-17 in memory, beside ${beside}, every answer is of one state`, { timeout: longMs }, async () => {
+      await hammer([await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(restores) })], restores);
+    });
+    it(`R-CMP-17 on one folder opened twice, beside ${beside}, every answer is of one state`, { timeout: longMs }, async () => {
+      const dir = folder();
+      await hammer([await open({ dir, ...optionsFor(restores) }), await open({ dir, ...optionsFor(restores) })], restores);
+    });
+  }
+});
