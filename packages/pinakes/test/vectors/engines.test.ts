@@ -32,7 +32,7 @@ vectorStoreSuite("memory", async () => ({ items: await memory.items, objects: me
 
 vectorStoreSuite("SQLite and a folder", async () => ({
   items: await openSqliteItems({ dir: join(base, "folder-items") }),
-  objects: openFileObjects({ dir: join(base, "folder-objects") }),
+  objects: await openFileObjects({ dir: join(base, "folder-objects") }),
 }));
 
 /** One bucket for the processes of a suite. */
@@ -57,5 +57,5 @@ const tables = new TestStores(() => dynamo.endpoint);
 let opened = 0;
 vectorStoreSuite("DynamoDB and a folder", async () => ({
   items: await ((opened += 1) === 1 ? tables.open() : tables.reopen()),
-  objects: openFileObjects({ dir: join(base, "dynamo-objects") }),
+  objects: await openFileObjects({ dir: join(base, "dynamo-objects") }),
 }));

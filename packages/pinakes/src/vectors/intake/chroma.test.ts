@@ -1,11 +1,11 @@
-import { DatabaseSync } from "node:sqlite";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { failure } from "../../testing/object-store/fixture.ts";
 import { ChromaDirectory } from "./chroma.ts";
 import { folderReader } from "./reader.ts";
 import { openSource } from "./source.ts";
-import { byId, chromaAnswer, chromaFiles, plainRows, tempFolder, type ChromaFixture, type PlainRow } from "./testing.ts";
+import { byId, chromaAnswer, chromaFiles, plainRows, refusal, tempFolder, type ChromaFixture, type PlainRow } from "./test-support.ts";
 
 type Files = Map<string, Uint8Array | string>;
 
@@ -21,16 +21,11 @@ async function read(files: Files, collection?: string): Promise<PlainRow[]> {
 async function changed(fixture: ChromaFixture, sql: string): Promise<Files> {
   const files: Files = await chromaFiles(fixture);
   await using folder = await tempFolder(files);
-  const db = new DatabaseSync(join(folder.path, "chroma.sqlite3"));
+  const file = join(folder.path, "chroma.sqlite3");
+  const db = new DatabaseSync(file);
   db.exec(sql);
-  files.set("chroma.sqlite3", db.prepare("SELECT 1").all().length === 1 ? await fileOf(db, folder.path) : "");
-  return files;
-}
-
-async function fileOf(db: DatabaseSync, path: string): Promise<Uint8Array> {
   db.close();
-  const { readFile } = await import("node:fs/promises");
-  return readFile(join(path, "chroma.sqlite3"));
+  return files.set("chroma.sqlite3", await readFile(file));
 }
 
 function expectSame(rows: readonly PlainRow[], answer: readonly PlainRow[], unit = false): void {
@@ -63,7 +58,7 @@ describe("chroma: directories that Chroma 1.0 wrote", () => {
   });
 
   it("metadata that its segment has not taken from the queue yet is replayed as Chroma does it", async () => {
-    const files = await changed("queue", "DELETE FROM embeddings; DELETE FROM embedding_metadata; DELETE FROM max_seq_id");
+    const files = await changed("queue", "DELETE FROM embedding_metadata; DELETE FROM embeddings; DELETE FROM max_seq_id");
     expectSame(await read(files, "docs"), await chromaAnswer("queue"));
     const half = "DELETE FROM embedding_metadata WHERE id IN (SELECT id FROM embeddings WHERE seq_id > 20); DELETE FROM embeddings WHERE seq_id > 20";
     // Rows that were changed after seq 20 have lost their first state with it, and are left out of the comparison.
@@ -100,7 +95,7 @@ describe("chroma: directories that Chroma 1.0 wrote", () => {
 
 describe("chroma: what cannot be read is refused, and says why", () => {
   const reason = async (files: Files, collection?: string) => {
-    const { code, detail } = await failure(() => read(files, collection));
+    const { code, detail } = await refusal(() => read(files, collection));
     return `${code} ${detail}`;
   };
 

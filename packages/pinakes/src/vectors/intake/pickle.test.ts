@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { failure } from "../../testing/object-store/fixture.ts";
 import { readPickle } from "./pickle.ts";
-import { chromaFiles } from "./testing.ts";
+import { chromaFiles, refusal } from "./test-support.ts";
 
 /** Written by Python's own pickle, of an object with the class and the fields of Chroma's PersistentData. */
 const byPython = {
@@ -40,7 +39,7 @@ describe("pickle", () => {
 
   it("refuses every other class, and runs nothing", async () => {
     for (const base64 of hostile) {
-      const error = await failure(async () => readPickle(Buffer.from(base64, "base64"), "d/index_metadata.pickle"));
+      const error = await refusal(() => readPickle(Buffer.from(base64, "base64"), "d/index_metadata.pickle"));
       expect(error).toMatchObject({ code: "CORRUPT", detail: expect.stringMatching(/d\/index_metadata\.pickle.*posix.*not Chroma's/) as unknown });
     }
     expect(existsSync("/tmp/pk/owned")).toBe(false);
@@ -48,8 +47,7 @@ describe("pickle", () => {
 
   it("refuses a file that is cut off anywhere, or has any byte changed, or reads it: nothing else happens", async () => {
     const whole = Buffer.from(byPython[5], "base64");
-    for (let end = 0; end < whole.length; end += 1)
-      expect(await failure(async () => readPickle(whole.subarray(0, end), "x"))).toMatchObject({ code: "CORRUPT" });
+    for (let end = 0; end < whole.length; end += 1) expect(await refusal(() => readPickle(whole.subarray(0, end), "x"))).toMatchObject({ code: "CORRUPT" });
     for (let at = 0; at < whole.length; at += 1) {
       for (const value of [0x00, 0x28, 0x2e, 0x52, 0x62, 0x63, 0x75, 0x81, 0xff]) {
         const changed = Buffer.from(whole);

@@ -5,15 +5,21 @@
  */
 import { PinakesError, show } from "../../domain/errors.ts";
 
-export type PickleValue = string | number | boolean | null | PickleDict | typeof knownClass | readonly [];
+export type PickleValue = string | number | boolean | null | PickleDict | KnownClass | readonly [];
 export type PickleDict = Map<PickleValue, PickleValue>;
 
 const knownModule = "chromadb.segment.impl.vector.local_persistent_hnsw";
 const knownName = "PersistentData";
 /** All that is left of naming that class. */
-const knownClass = Symbol("class");
-const mark = Symbol("mark");
-type Entry = PickleValue | typeof mark;
+interface KnownClass {
+  readonly known: true;
+}
+const knownClass: KnownClass = Object.freeze({ known: true });
+interface Mark {
+  readonly mark: true;
+}
+const mark: Mark = Object.freeze({ mark: true });
+type Entry = PickleValue | Mark;
 
 export function readPickle(bytes: Uint8Array, name: string): PickleDict {
   const result = new PickleReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), name).read();
@@ -99,7 +105,7 @@ class PickleReader {
         this.#memo.set(this.#memo.size, this.#top());
         return true;
       case 0x73: // SETITEM
-        this.#setItems([this.#pop(), this.#pop()].toReversed());
+        this.#setItems(this.#popPair());
         return true;
       case 0x75: // SETITEMS
         this.#setItems(this.#popToMark());
@@ -155,6 +161,11 @@ class PickleReader {
     return this.#stack.splice(from).slice(1) as PickleValue[];
   }
 
+  #popPair(): [PickleValue, PickleValue] {
+    const value = this.#pop();
+    return [this.#pop(), value];
+  }
+
   #pop(): PickleValue {
     const value = this.#top();
     this.#stack.pop();
@@ -163,7 +174,7 @@ class PickleReader {
 
   #top(): PickleValue {
     const value = this.#stack.at(-1);
-    if (value === undefined || value === mark) throw this.#refused("a value is missing");
+    if (value === undefined || isMark(value)) throw this.#refused("a value is missing");
     return value;
   }
 
@@ -203,6 +214,10 @@ class PickleReader {
   #refused(why: string): PinakesError {
     return unreadable(this.#name, why);
   }
+}
+
+function isMark(entry: Entry): entry is Mark {
+  return entry === mark;
 }
 
 function unreadable(name: string, why: string): PinakesError {

@@ -111,7 +111,7 @@ export class SearchPool {
     const costs = request.sources.map(({ segment }) => this.#bytesRead(segment, request));
     const cost = costs.reduce((sum, bytes) => sum + bytes, 0);
     const { vector, text, k } = request;
-    if (vector !== undefined && text === undefined && k <= inlineHitsMax && cost <= this.#inlineBytesMax)
+    if (vector !== undefined && text === undefined && k <= inlineHitsMax && cost < this.#inlineBytesMax)
       return { vector: hitsOf(this.#inline(request, vector)) };
     const groups = cost < this.#splitBytesMin || vector === undefined ? [request.sources.map((_, i) => i)] : this.#groups(costs);
     if (groups.length === 1) return resultOf(await this.#ask(request, groups[0] as number[], request.vector, request.text));

@@ -10,9 +10,9 @@
 import { codeStrideOf, floatStrideOf } from "../kernels/context.ts";
 import { align } from "../kernels/kernels.ts";
 import { vectorLimits } from "../limits.ts";
-import { calibrate, type Calibration } from "./ivf-calibrate.ts";
+import { calibrate } from "./ivf-calibrate.ts";
 import { planLists, type Lists } from "./ivf-lists.ts";
-import { loadSegment } from "./load-segment.ts";
+import { loadSegment, segmentOf, type LoadedSegment } from "./load-segment.ts";
 import { bytesOf, codeSections, emptyCodes, padFloats, quantize, type Codes } from "./quantize.ts";
 import type { Metric } from "./row.ts";
 import type { Section } from "./section.ts";
@@ -21,7 +21,7 @@ import type { IvfHeader, SegmentBytes, SegmentHeader } from "./segment-bytes.ts"
 /** @param vectors rows × dims, row by row; zeros for a row without vector */
 export function buildVectorSections(vectors: Float32Array, rows: number, dims: number, metric: Metric): Section[] {
   const { codes, inverse } = quantize(vectors, rows, dims, metric);
-  return sectionsOf(padFloats(vectors, rows, dims), codes, inverse, metric);
+  return sectionsOf({ floats: padFloats(vectors, rows, dims), inverse }, codes, metric);
 }
 
 export interface Picks {
@@ -48,21 +48,82 @@ export function mergeVectorSections(
   const identity = Uint32Array.from({ length: rows }, (_, i) => i);
   if (first === undefined) return { sections: [], order: identity };
   const { dims, metric } = first;
-  const codes = copyCodes(sources, picks, identity, dims);
-  if (rows <= ivfRowsMin) return { sections: sectionsOf(...copyFloats(sources, picks, identity, first, codes), metric), order: identity };
+  const codes = copyCodes(sources, picks, identity, emptyCodes(rows, dims));
+  if (rows <= ivfRowsMin) {
+    const floats = copyFloats(sources, picks, identity, emptyFloats(rows, dims, metric));
+    return { sections: sectionsOf(floats, codes, metric), order: identity };
+  }
   const lists = planLists(codes, rows, dims);
-  const [floats, ordered, inverse] = copyFloats(sources, picks, lists.order, first, copyCodes(sources, picks, lists.order, dims));
-  const sections = [
-    ...sectionsOf(floats, ordered, inverse, metric),
-    ...codeSections("ivf", lists.centroids),
-    { name: "ivf.offsets", bytes: bytesOf(lists.offsets) },
-  ];
-  const { weight, calibration } = calibrated(sections, rows, dims, metric, lists);
-  sections.push({ name: "ivf.rule", bytes: bytesOf(Float32Array.of(weight)) });
+  const target = new ListedVectors(rows, dims, metric, lists);
+  copyCodes(sources, picks, lists.order, target.codes);
+  copyFloats(sources, picks, lists.order, target.floats);
+  const { weight, calibration } = calibrate(target.loaded, (row) => lists.heldOut(lists.order[row] as number));
+  const sections = [...target.sections, { name: "ivf.rule", bytes: bytesOf(Float32Array.of(weight)) }];
   return { sections, ivf: { lists: lists.lists, calibration }, order: lists.order };
 }
 
-function sectionsOf(floats: Float32Array, codes: Codes, inverse: Float32Array, metric: Metric): Section[] {
+interface Floats {
+  readonly floats: Float32Array;
+  /** Empty but for cosine. */
+  readonly inverse: Float32Array;
+}
+
+function emptyFloats(rows: number, dims: number, metric: Metric): Floats {
+  return { floats: new Float32Array(rows * floatStrideOf(dims)), inverse: new Float32Array(metric === "cosine" ? rows : 0) };
+}
+
+/** The sections, laid out where the kernels reach them: calibration searches them, so they are written there in the first place. */
+class ListedVectors {
+  readonly loaded: LoadedSegment;
+  readonly codes: Codes;
+  readonly floats: Floats;
+  readonly sections: Section[];
+
+  constructor(rows: number, dims: number, metric: Metric, { lists, centroids, offsets }: Lists) {
+    const small = [...codeSections("ivf", centroids), { name: "ivf.offsets", bytes: bytesOf(offsets) }];
+    const sizes: [string, number][] = [
+      ...small.map(({ name, bytes }): [string, number] => [name, bytes.length]),
+      ["vectors.f32", rows * floatStrideOf(dims) * 4],
+      ["vectors.i8", rows * codeStrideOf(dims)],
+      ["vectors.scale", rows * 4],
+      ["vectors.bias", rows * 4],
+      ["vectors.sum", rows * 4],
+      ["vectors.inverse", metric === "cosine" ? rows * 4 : 0],
+    ];
+    const places: Record<string, [number, number]> = {};
+    let end = 0;
+    for (const [name, bytes] of sizes) {
+      places[name] = [end, bytes];
+      end = align(end + bytes);
+    }
+    const ivf = { lists, calibration: [] };
+    const header: SegmentHeader = {
+      format: 1,
+      kind: "segment",
+      collection: "",
+      rows,
+      dims,
+      metric,
+      language: "",
+      ivf,
+      fields: [],
+      tokens: 0,
+      sections: places,
+    };
+    this.loaded = loadSegment(
+      header,
+      end,
+      1,
+      small.map(({ name, bytes }) => ({ offset: (places[name] as [number, number])[0], bytes })),
+    );
+    const segment = segmentOf(this.loaded);
+    this.codes = { i8: segment.i8("vectors.i8"), scale: segment.f32("vectors.scale"), bias: segment.f32("vectors.bias"), sum: segment.i32("vectors.sum") };
+    this.floats = { floats: segment.f32("vectors.f32"), inverse: segment.f32("vectors.inverse") };
+    this.sections = [...small, ...sectionsOf(this.floats, this.codes, metric)];
+  }
+}
+
+function sectionsOf({ floats, inverse }: Floats, codes: Codes, metric: Metric): Section[] {
   return [
     { name: "vectors.f32", bytes: bytesOf(floats) },
     ...codeSections("vectors", codes),
@@ -70,9 +131,10 @@ function sectionsOf(floats: Float32Array, codes: Codes, inverse: Float32Array, m
   ];
 }
 
-function copyCodes(sources: readonly { readonly segment: SegmentBytes }[], picks: Picks, order: Uint32Array, dims: number): Codes {
-  const stride = codeStrideOf(dims);
-  const codes = emptyCodes(order.length, dims);
+type Sources = readonly { readonly segment: SegmentBytes }[];
+
+function copyCodes(sources: Sources, picks: Picks, order: Uint32Array, into: Codes): Codes {
+  const stride = into.i8.length / order.length;
   const from = sources.map(({ segment }) => ({
     i8: segment.i8("vectors.i8"),
     scale: segment.f32("vectors.scale"),
@@ -83,53 +145,27 @@ function copyCodes(sources: readonly { readonly segment: SegmentBytes }[], picks
     const pick = order[i] as number;
     const row = picks.row[pick] as number;
     const source = from[picks.source[pick] as number] as Codes;
-    codes.i8.set(source.i8.subarray(row * stride, (row + 1) * stride), i * stride);
-    codes.scale[i] = source.scale[row] as number;
-    codes.bias[i] = source.bias[row] as number;
-    codes.sum[i] = source.sum[row] as number;
+    into.i8.set(source.i8.subarray(row * stride, (row + 1) * stride), i * stride);
+    into.scale[i] = source.scale[row] as number;
+    into.bias[i] = source.bias[row] as number;
+    into.sum[i] = source.sum[row] as number;
   }
-  return codes;
+  return into;
 }
 
-function copyFloats(
-  sources: readonly { readonly segment: SegmentBytes }[],
-  picks: Picks,
-  order: Uint32Array,
-  { dims, metric }: Pick<SegmentHeader, "dims" | "metric">,
-  codes: Codes,
-): [Float32Array, Codes, Float32Array] {
-  const stride = floatStrideOf(dims);
-  const floats = new Float32Array(order.length * stride);
-  const inverse = new Float32Array(metric === "cosine" ? order.length : 0);
+function copyFloats(sources: Sources, picks: Picks, order: Uint32Array, into: Floats): Floats {
+  const stride = into.floats.length / order.length;
+  const cosine = into.inverse.length > 0;
   const from = sources.map(({ segment }) => ({
     floats: segment.f32("vectors.f32"),
-    inverse: metric === "cosine" ? segment.f32("vectors.inverse") : inverse,
+    inverse: cosine ? segment.f32("vectors.inverse") : into.inverse,
   }));
   for (let i = 0; i < order.length; i += 1) {
     const pick = order[i] as number;
     const row = picks.row[pick] as number;
-    const source = from[picks.source[pick] as number] as { floats: Float32Array; inverse: Float32Array };
-    floats.set(source.floats.subarray(row * stride, (row + 1) * stride), i * stride);
-    if (metric === "cosine") inverse[i] = source.inverse[row] as number;
+    const source = from[picks.source[pick] as number] as Floats;
+    into.floats.set(source.floats.subarray(row * stride, (row + 1) * stride), i * stride);
+    if (cosine) into.inverse[i] = source.inverse[row] as number;
   }
-  return [floats, codes, inverse];
-}
-
-/** Calibration searches, so it needs the sections where the kernels reach them: a segment of vectors only. */
-function calibrated(sections: readonly Section[], rows: number, dims: number, metric: Metric, lists: Lists): Calibration {
-  const places: Record<string, [number, number]> = {};
-  let end = 0;
-  for (const { name, bytes } of sections) {
-    places[name] = [end, bytes.length];
-    end = align(end + bytes.length);
-  }
-  const ivf = { lists: lists.lists, calibration: [] };
-  const header: SegmentHeader = { format: 1, kind: "segment", collection: "", rows, dims, metric, language: "", ivf, fields: [], tokens: 0, sections: places };
-  const loaded = loadSegment(
-    header,
-    end,
-    1,
-    sections.map(({ name, bytes }) => ({ offset: (places[name] as [number, number])[0], bytes })),
-  );
-  return calibrate(loaded, (row) => lists.heldOut(lists.order[row] as number));
+  return into;
 }
