@@ -17,6 +17,7 @@ const seed = 42;
 /** What must have happened before the hammer rests, however long that takes. */
 const least = { reads: 300, folds: 20, merges: 5, collected: 50, sessions: 20 };
 const restoresMin = 6;
+const readersEach = 6;
 /** Writers wait for the compactors: they are not what is hammered here. */
 const unfoldedMax = 40;
 const longMs = 240_000;
@@ -58,7 +59,7 @@ class Hammer {
     const work = stores.flatMap((vectors, i) => [this.#care(vectors, i * 2 + 1), this.#care(vectors, i * 2 + 2)]);
     if (this.#restores) work.push(this.#restore(first));
     work.push(...stores.flatMap((vectors, i) => [this.#write(vectors, i * 2 + 1), this.#write(vectors, i * 2 + 2)]));
-    work.push(...stores.flatMap((vectors, i) => [this.#read(vectors, i * 2 + 1), this.#read(vectors, i * 2 + 2)]));
+    work.push(...stores.flatMap((vectors, i) => Array.from({ length: readersEach }, (_, reader) => this.#read(vectors, i * readersEach + reader))));
     const ended = await Promise.allSettled(work.map((job) => job.catch((error: unknown) => this.#fail(error))));
     for (const outcome of ended) if (outcome.status === "rejected") throw outcome.reason;
     await compactAll(first);

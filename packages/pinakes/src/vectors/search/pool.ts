@@ -173,7 +173,10 @@ export class SearchPool {
   /** Roughly what a vector search reads of a segment. */
   #bytesRead(segment: string, { recall, filter }: SearchRequest): number {
     const { rows, dims, ivf } = this.#loaded(segment).header;
-    if (filter !== undefined) return matchesAtMost(this.#ownSearch(segment).segment, filter) * codeStrideOf(dims);
+    if (filter !== undefined) {
+      const matches = this.#inlineBytesMax === 0 ? rows : matchesAtMost(this.#ownSearch(segment).segment, filter);
+      return matches * codeStrideOf(dims);
+    }
     const effort = ivf === undefined ? undefined : effortOf(ivf, recall ?? recallDefault);
     const read = ivf === undefined || effort === undefined ? rows : ivf.lists + (effort.probes * rows) / ivf.lists;
     return read * codeStrideOf(dims);

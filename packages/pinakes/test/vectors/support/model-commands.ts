@@ -17,11 +17,11 @@ type Rows = ReadonlyMap<string, ModelRow>;
 export interface Model {
   rows: Map<string, ModelRow>;
   /** What each version had. */
-  readonly versions: Map<number, Rows>;
+  readonly versions: Map<number, { readonly rows: Rows; readonly seq: number }>;
   seq: number;
-  sessions: string[];
-  /** Tokens of writes that a restore took away. */
-  discarded: string[];
+  /** Tokens by seq, and those of them that a restore took away. */
+  readonly sessions: Map<number, string>;
+  readonly discarded: Set<number>;
 }
 
 export interface Real {
@@ -35,7 +35,7 @@ export async function start(): Promise<{ model: Model; real: Real }> {
   const machine = await Machine.open({ retentionMs: 10 ** 12 });
   const process = machine.process({ cache: true });
   await process.vectors.create(scope, "c", { dims: 3, metric: "dot" });
-  return { model: { rows: new Map(), versions: new Map([[0, new Map()]]), seq: 0, sessions: [], discarded: [] }, real: { machine, process } };
+  return { model: { rows: new Map(), versions: new Map([[0, { rows: new Map(), seq: 0 }]]), seq: 0, sessions: new Map(), discarded: new Set() }, real: { machine, process } };
 }
 
 export function linesOf(rows: Rows): string[] {
@@ -75,7 +75,7 @@ async function checkRows(model: Model, { process }: Real): Promise<void> {
 async function learnVersions(model: Model, { process }: Real): Promise<void> {
   for (const { version, live } of await process.vectors.history(scope, "c")) {
     if (model.versions.has(version)) continue;
-    model.versions.set(version, new Map(model.rows));
+    model.versions.set(version, { rows: new Map(model.rows), seq: model.seq });
     expect(live).toBe(model.rows.size);
   }
 }
@@ -90,7 +90,7 @@ const append = changes.map((input) =>
     model.seq += 1;
     expect(seq).toBe(model.seq);
     apply(model.rows, input);
-    model.sessions.push(session);
+    model.sessions.set(seq, session);
     await checkRows(model, real);
   }),
 );
@@ -118,7 +118,9 @@ const restore = fc.nat(99).map((pick) =>
     const numbers = [...model.versions.keys()];
     const version = numbers[pick % numbers.length] as number;
     await real.process.vectors.restore(scope, "c", { version });
-    model.rows = new Map(model.versions.get(version));
+    const then = model.versions.get(version);
+    model.rows = new Map(then?.rows);
+    for (let seq = (then?.seq ?? 0) + 1; seq <= model.seq; seq += 1) model.discarded.add(seq);
     await learnVersions(model, real);
     await checkRows(model, real);
   }),
@@ -126,7 +128,7 @@ const restore = fc.nat(99).map((pick) =>
 
 const asOf = fc.nat(99).map((pick) =>
   command(`as of ${pick}`, async (model, { process }) => {
-    const [version, rows] = [...model.versions][pick % model.versions.size] as [number, Rows];
+    const [version, { rows }] = [...model.versions][pick % model.versions.size] as [number, { rows: Rows }];
     expect(await rowsOf(process.vectors, "c", { asOf: { version } })).toEqual(linesOf(rows));
   }),
 );
@@ -169,13 +171,21 @@ const query = fc.record({ vector, limit: fc.integer({ min: 1, max: 8 }) }).map((
   }),
 );
 
+const session = fc.nat(99).map((pick) =>
+  command(`session ${pick}`, async (model, { process }) => {
+    if (model.sessions.size === 0) return;
+    const [seq, token] = [...model.sessions][pick % model.sessions.size] as [number, string];
+    const read = process.vectors.count(scope, "c", { session: token });
+    if (model.discarded.has(seq)) expect(await codeOf(read), `the token of ${seq}`).toBe("CONFLICT");
+    else expect(await read).toBe(model.rows.size);
+  }),
+);
+
 const reopen = fc.constant(
   command("reopen", async (model, real) => {
     real.process = real.machine.process({ cache: true });
     await checkRows(model, real);
-    const session = model.sessions.at(-1);
-    if (session !== undefined) expect(["NOT REFUSED", "CONFLICT"]).toContain(await codeOf(real.process.vectors.count(scope, "c", { session })).catch(() => "NOT REFUSED"));
   }),
 );
 
-export const commands = fc.commands([append, append, append, compact, compact, collect, restore, asOf, get, count, query, query, reopen], { maxCommands: 40 });
+export const commands = fc.commands([append, append, append, compact, compact, collect, restore, asOf, get, count, query, query, session, session, reopen], { maxCommands: 40 });
