@@ -26,6 +26,7 @@ describe("config", () => {
         objectsChosen: false,
         queue: { driver: "items" },
       },
+      vectors: {},
     };
     expect(readConfig({ PATH: "/bin" })).toEqual(expected);
     expect(readConfig({ PINAKES_PORT: "", PINAKES_ITEMS: "", PINAKES_DATA: "" })).toEqual(expected);
@@ -79,6 +80,13 @@ describe("config", () => {
       prefix: "app",
       endpoint: "http://127.0.0.1:4566",
     });
+  });
+
+  it("R-CMP-30 the retention of earlier versions can be set, for example to 35 days", () => {
+    const { vectors } = readConfig({ PINAKES_VECTOR_RETENTION_DAYS: "35", PINAKES_VECTOR_MEMORY_MB: "512" });
+    expect(vectors).toEqual({ policy: { retentionMs: 35 * 86_400_000 }, memoryBytesMax: 512 * 1024 ** 2 });
+    for (const wrong of ["0", "3651", "7.5", "week"]) expect(() => readConfig({ PINAKES_VECTOR_RETENTION_DAYS: wrong })).toThrow("from 1 to 3650");
+    for (const wrong of ["15", "1048577"]) expect(() => readConfig({ PINAKES_VECTOR_MEMORY_MB: wrong })).toThrow("from 16 to 1048576");
   });
 
   it("refuses what it does not understand and says what to write", () => {

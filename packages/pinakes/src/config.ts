@@ -9,6 +9,8 @@
  *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
  *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
  *   PINAKES_QUEUE     items                    items: beside the items | sqs://region/prefix[?endpoint=http://…]
+ *   PINAKES_VECTOR_RETENTION_DAYS   7          how long earlier versions of vector collections can be read and restored
+ *   PINAKES_VECTOR_MEMORY_MB        a quarter of the machine's        for opened vector files
  */
 import { join, resolve } from "node:path";
 import { PinakesError, invalid } from "./domain/errors.ts";
@@ -17,6 +19,12 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly stores: StoresConfig;
+  readonly vectors: VectorsConfig;
+}
+
+export interface VectorsConfig {
+  readonly policy?: { readonly retentionMs: number };
+  readonly memoryBytesMax?: number;
 }
 
 export interface StoresConfig {
@@ -61,6 +69,8 @@ const names = {
   items: "PINAKES_ITEMS",
   objects: "PINAKES_OBJECTS",
   queue: "PINAKES_QUEUE",
+  retention: "PINAKES_VECTOR_RETENTION_DAYS",
+  memory: "PINAKES_VECTOR_MEMORY_MB",
 } as const;
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -74,7 +84,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       { dir: value(names.dir), database: value(names.database), items: value(names.items), objects: value(names.objects), queue: value(names.queue) },
       names,
     ),
+    vectors: parseVectors(value(names.retention), value(names.memory)),
   };
+}
+
+function parseVectors(retention: string | undefined, memory: string | undefined): VectorsConfig {
+  return {
+    ...(retention === undefined ? {} : { policy: { retentionMs: wholeNumber(retention, names.retention, 1, 3_650) * 86_400_000 } }),
+    ...(memory === undefined ? {} : { memoryBytesMax: wholeNumber(memory, names.memory, 16, 1_048_576) * 1024 ** 2 }),
+  };
+}
+
+function wholeNumber(text: string, name: string, least: number, most: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= most)) throw invalid(`${name}: must be a whole number from ${least} to ${most}, got ${JSON.stringify(text)}.`);
+  return value;
 }
 
 /** The places of the stores; `called` is what the caller calls them, for the messages. */

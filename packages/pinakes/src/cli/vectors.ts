@@ -149,7 +149,8 @@ export async function vectorsCommand(args: readonly string[], io: { env: NodeJS.
   if (command.collection === "none" && collection !== undefined) throw invalid(`"vectors ${name}" takes no collection.`);
   const scope = tenantScope(values.tenant);
   // The server beside it does the background work; this is only a visitor.
-  await using pinakes = await openStores(readConfig(io.env).stores, { background: false });
+  const { stores, vectors } = readConfig(io.env);
+  await using pinakes = await openStores(stores, { background: false, vectors });
   const answer = await command.run({ pinakes, scope, collection: collection ?? "", values });
   const text = values.json === true ? JSON.stringify(answer, undefined, 2) : (command.show?.(answer as never) ?? readable(answer));
   io.out(`${text}\n`);

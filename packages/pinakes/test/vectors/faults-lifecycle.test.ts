@@ -163,6 +163,25 @@ describe("vectors: earlier versions", () => {
   });
 });
 
+describe("vectors: restoring again and again", () => {
+  it("row 25: R-CMP-30 a write that any restore took away stays away, and its token stays refused", async () => {
+    const { process } = await fresh({ retentionMs: 7 * dayMs });
+    const { vectors } = process;
+    await vectors.append(scope, "c", { upsert: [put("a", 1)] });
+    await vectors.compact(scope, "c");
+    const tokens: string[] = [];
+    for (const x of [2, 3]) {
+      tokens.push((await vectors.append(scope, "c", { upsert: [put("a", x)] })).session);
+      await vectors.restore(scope, "c", { version: 1 });
+    }
+    const { version } = await vectors.stats(scope, "c");
+    tokens.push((await vectors.append(scope, "c", { upsert: [put("a", 4)] })).session);
+    await vectors.restore(scope, "c", { version });
+    expect(await rowsOf(vectors)).toEqual([row("a", 1)]);
+    for (const session of tokens) expect(await codeOf(vectors.count(scope, "c", { session }))).toBe("CONFLICT");
+  });
+});
+
 describe("vectors: deleting", () => {
   it("R-CMP-32 a deleted collection is gone for everybody at once, is had back whole, and is purged when its time has come", async () => {
     const machine = await Machine.open();

@@ -7,7 +7,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import { keysOf } from "../store/manifest.ts";
-import { itemIds, type Delta, type HistoryEntry, type Pin } from "../store/records.ts";
+import { itemIds, type Delta, type HistoryEntry } from "../store/records.ts";
 
 export interface CollectResult {
   /** busy: a compactor is at work, or somebody was faster; try again later. */
@@ -103,8 +103,6 @@ interface Versions {
 
 async function sortVersions(site: CollectionSite, newest: number, now: number): Promise<Versions> {
   const { retentionMs, isRetained } = site.parts.policy;
-  const pinned = new Set<number>();
-  for await (const pin of site.all<Pin>("pin.")) if (pin.expiresAt > now) pinned.add(pin.version);
   const all: HistoryEntry[] = [];
   for await (const entry of site.histories()) all.push(entry);
   const kept: HistoryEntry[] = [];
@@ -114,7 +112,7 @@ async function sortVersions(site: CollectionSite, newest: number, now: number): 
     const supersededAt = all[i + 1]?.committedAt;
     const retained = entry.manifest.version >= newest || isRetained({ createdAt: entry.committedAt, supersededAt }, now, retentionMs);
     if (retained && supersededAt !== undefined) nextAt = Math.min(nextAt, supersededAt + retentionMs);
-    (retained || pinned.has(entry.manifest.version) ? kept : gone).push(entry);
+    (retained ? kept : gone).push(entry);
   }
   return { kept, gone, nextAt };
 }

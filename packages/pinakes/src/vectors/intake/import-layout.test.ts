@@ -43,7 +43,10 @@ describe("import of a layout", () => {
     await using process = await openProcess(stores);
     const progress: string[] = [];
     const run = (): Promise<ImportResult> =>
-      importLayout(process.vectors, stores.objects, acme, { ...options, onProgress: ({ key, source, sources }) => progress.push(`${source}/${sources} ${key}`) });
+      importLayout(process.vectors, stores.objects, acme, {
+        ...options,
+        onProgress: ({ key, source, sources }) => progress.push(`${source}/${sources} ${key}`),
+      });
     const first = await run();
     expect(progress).toEqual(["1/3 snapshot/latest/", "2/3 delta/2025-08-02T08-05-27Z.ndjson", "3/3 delta/2025-08-03T00-00-00Z/"]);
     expect(first).toMatchObject({ rows: 11, partsNow: 3, ignored: [] });
@@ -146,7 +149,10 @@ describe("import of a layout: refused", () => {
     await stores.objects.put(acme, "delta/2025-08-02T09-00-00Z.jsonl", ndjson([...rowsUpTo(3), { id: "x", vector: [1, 2, 3] }]));
     await using process = await openProcess(stores);
     const run = () => importLayout(process.vectors, stores.objects, acme, { ...options, partRowsMax: 1 });
-    expect(await refusal(run)).toMatchObject({ code: "INVALID", detail: expect.stringMatching(/^delta\/2025-08-02T09-00-00Z\.jsonl line 4: vector: has 3 numbers/) as unknown });
+    expect(await refusal(run)).toMatchObject({
+      code: "INVALID",
+      detail: expect.stringMatching(/^delta\/2025-08-02T09-00-00Z\.jsonl line 4: vector: has 3 numbers/) as unknown,
+    });
     expect((await allRows(process.vectors, "papers")).map(({ id }) => id)).toEqual(["r0", "r1", "r3", "r4", "r9"]);
     await stores.objects.put(acme, "delta/2025-08-02T09-00-00Z.jsonl", ndjson([row(4, { text: "mended" })]));
     await run();
@@ -171,7 +177,8 @@ describe("import of a layout: refused", () => {
   it("no collection, other settings, nothing there, Parquet, no vector at all", async () => {
     await using stores = await openStores("memory");
     await using process = await openProcess(stores);
-    const code = async (more: Partial<ImportOptions>) => (await refusal(() => importLayout(process.vectors, stores.objects, acme, { ...options, ...more }))).code;
+    const code = async (more: Partial<ImportOptions>) =>
+      (await refusal(() => importLayout(process.vectors, stores.objects, acme, { ...options, ...more }))).code;
     expect(await code({})).toBe("NOT_FOUND");
     await putLayout(stores);
     const { create: _, ...without } = options;

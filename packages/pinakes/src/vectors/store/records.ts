@@ -83,12 +83,6 @@ export interface DeadRequest {
   readonly action: "redrive" | "discard";
 }
 
-export interface Pin {
-  readonly version: number;
-  readonly reason: string;
-  readonly expiresAt: number;
-}
-
 export const itemIds = Object.freeze({
   fence: "fence",
   log: "log",
@@ -98,7 +92,6 @@ export const itemIds = Object.freeze({
   deltaId: (deltaId: string) => `id.${deltaId}`,
   history: (version: number) => `history.${padded(version)}`,
   request: (seq: number) => `request.${padded(seq)}`,
-  pin: (name: string) => `pin.${name}`,
 });
 
 /** 16 digits hold every whole number that a double holds, so that ids sort as numbers. */

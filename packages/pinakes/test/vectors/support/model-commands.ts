@@ -35,7 +35,10 @@ export async function start(): Promise<{ model: Model; real: Real }> {
   const machine = await Machine.open({ retentionMs: 10 ** 12 });
   const process = machine.process({ cache: true });
   await process.vectors.create(scope, "c", { dims: 3, metric: "dot" });
-  return { model: { rows: new Map(), versions: new Map([[0, { rows: new Map(), seq: 0 }]]), seq: 0, sessions: new Map(), discarded: new Set() }, real: { machine, process } };
+  return {
+    model: { rows: new Map(), versions: new Map([[0, { rows: new Map(), seq: 0 }]]), seq: 0, sessions: new Map(), discarded: new Set() },
+    real: { machine, process },
+  };
 }
 
 export function linesOf(rows: Rows): string[] {
@@ -51,7 +54,11 @@ const patch = fc.dictionary(fields, fc.option(value), { maxKeys: 3, noNullProtot
 const text = fc.constantFrom("one", "two words");
 const upsert = fc.record({ id, vector, metadata, text }, { requiredKeys: ["id", "vector", "metadata"] });
 const changes = fc
-  .record({ upsert: fc.array(upsert, { maxLength: 4 }), patch: fc.array(fc.record({ id, metadata: patch }), { maxLength: 3 }), delete: fc.array(id, { maxLength: 2 }) })
+  .record({
+    upsert: fc.array(upsert, { maxLength: 4 }),
+    patch: fc.array(fc.record({ id, metadata: patch }), { maxLength: 3 }),
+    delete: fc.array(id, { maxLength: 2 }),
+  })
   .filter((input) => input.upsert.length + input.patch.length + input.delete.length > 0);
 type Changes = typeof changes extends fc.Arbitrary<infer T> ? T : never;
 
@@ -145,7 +152,14 @@ const get = fc.array(id, { maxLength: 5 }).map((ids) =>
   }),
 );
 
-const filters: readonly Filter[] = [{ k: 1 }, { k: { ne: 1 } }, { l: { in: [0, "x"] } }, { m: { exists: false } }, { k: { gte: 2 } }, { or: [{ k: 0 }, { not: { l: true } }] }];
+const filters: readonly Filter[] = [
+  { k: 1 },
+  { k: { ne: 1 } },
+  { l: { in: [0, "x"] } },
+  { m: { exists: false } },
+  { k: { gte: 2 } },
+  { or: [{ k: 0 }, { not: { l: true } }] },
+];
 
 const count = fc.constantFrom(undefined, ...filters).map((filter) =>
   command(`count ${JSON.stringify(filter)}`, async (model, { process }) => {
@@ -188,4 +202,6 @@ const reopen = fc.constant(
   }),
 );
 
-export const commands = fc.commands([append, append, append, compact, compact, collect, restore, asOf, get, count, query, query, session, session, reopen], { maxCommands: 40 });
+export const commands = fc.commands([append, append, append, compact, compact, collect, restore, asOf, get, count, query, query, session, session, reopen], {
+  maxCommands: 40,
+});
