@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
+import { tenantScope } from "../domain/scope.ts";
 import { open, type Pinakes } from "../open.ts";
 import { failure } from "../testing/object-store/fixture.ts";
 import { createApp } from "./app.ts";
@@ -32,6 +33,20 @@ describe("http: system routes", () => {
     const response = await createApp(pinakes).request("/healthz");
     expect(response.status).toBe(200);
     expect(await body(response)).toEqual({ status: "ok" });
+  });
+
+  it("R-CMP-38 /metrics has the figures of the vector store for Prometheus, without names of tenants or collections", async () => {
+    const scope = tenantScope("secret-tenant");
+    await pinakes.vectors.create(scope, "secret-collection", { dims: 2 });
+    await pinakes.vectors.append(scope, "secret-collection", { upsert: [{ id: "a", vector: [1, 2] }] });
+    const read = async (): Promise<string> => (await createApp(pinakes).request("/metrics")).text();
+    await vi.waitFor(async () => expect(await read()).toMatch(/^pinakes_vectors_folds_total 1$/m), { timeout: 30_000 });
+    const text = await read();
+    expect(text).toMatch(/^# TYPE pinakes_vectors_oldest_pending_delta_age_seconds gauge$/m);
+    expect(text).toMatch(/^pinakes_vectors_rows_written_total 1$/m);
+    expect(text).toMatch(/^pinakes_vectors_fenced_commits_total 0$/m);
+    expect(text).toMatch(/^pinakes_vectors_dead_deltas 0$/m);
+    expect(text).not.toContain("secret");
   });
 
   it("/readyz asks the stores, and answers 503 with the reasons when one does not answer", async () => {

@@ -4,6 +4,7 @@ import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { PinakesError } from "../domain/errors.ts";
 import type { Pinakes } from "../open.ts";
+import { metricsText } from "./metrics.ts";
 import { toPinakesError, toProblem } from "./problem.ts";
 
 export interface AppOptions {
@@ -42,6 +43,7 @@ function systemRoutes(app: Hono<Env>, pinakes: Pinakes): void {
     const detail = Object.entries(reasons).map(([store, reason]) => `${store}: ${reason}`);
     return problem(c, new PinakesError("UNAVAILABLE", `Not ready. ${detail.join("; ")}`), { reasons, warnings });
   });
+  app.get("/metrics", (c) => c.text(metricsText(pinakes, Date.now()), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }));
   app.get("/v1/info", (c) => {
     const { name, version, database, uptimeMs, items, objects, queue } = pinakes.info();
     return c.json({

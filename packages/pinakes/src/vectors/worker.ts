@@ -7,6 +7,7 @@ import type { Compactor } from "./compact/compactor.ts";
 import { collectGarbage } from "./care/collect.ts";
 import { purgeCollection } from "./care/remove.ts";
 import type { RegisteredWork, WorkRegistry } from "./log/work-registry.ts";
+import { collectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
 import type { VectorParts } from "./store/parts.ts";
 
@@ -26,8 +27,20 @@ export interface WorkerMetrics {
   lastSweepAt?: number;
   /** What was due at the last sweep. */
   due: number;
+  /** Over all collections that the last sweep found with something to compact, as it found them. */
+  pending: PendingWork;
   lastError?: string;
 }
+
+export interface PendingWork {
+  readonly collections: number;
+  readonly deltas: number;
+  readonly bytes: number;
+  readonly oldestMs: number;
+  readonly deadDeltas: number;
+}
+
+const nothingPending: PendingWork = { collections: 0, deltas: 0, bytes: 0, oldestMs: 0, deadDeltas: 0 };
 
 export class VectorWorker {
   readonly metrics: WorkerMetrics = {
@@ -42,6 +55,7 @@ export class VectorWorker {
     objectsCollected: 0,
     purges: 0,
     due: 0,
+    pending: nothingPending,
   };
   readonly #parts: VectorParts;
   readonly #work: WorkRegistry;
@@ -58,11 +72,13 @@ export class VectorWorker {
   /** One round over all that is due. What fails is told and tried again next time; it holds up nothing else. */
   async sweep(signal?: AbortSignal): Promise<void> {
     let due = 0;
+    let pending = nothingPending;
     let error: Error | undefined;
     for await (const entry of this.#work.due(this.#parts.clock.now())) {
       if (signal?.aborted === true) return;
       due += 1;
       try {
+        if (entry.kind === "compact") pending = await this.#look(entry, pending);
         await this.#do(entry, signal);
       } catch (cause) {
         error = cause instanceof Error ? cause : new Error(String(cause));
@@ -70,8 +86,25 @@ export class VectorWorker {
       }
     }
     this.metrics.due = due;
+    this.metrics.pending = pending;
     this.metrics.lastSweepAt = this.#parts.clock.now();
     if (error !== undefined) throw error;
+  }
+
+  async #look({ tenant, collection }: RegisteredWork, so: PendingWork): Promise<PendingWork> {
+    try {
+      const found = await collectionStats(new CollectionSite(this.#parts, this.#parts.system.forTenant(tenant), collection));
+      return {
+        collections: so.collections + 1,
+        deltas: so.deltas + found.pendingDeltas,
+        bytes: so.bytes + found.pendingBytes,
+        oldestMs: Math.max(so.oldestMs, found.oldestPendingMs),
+        deadDeltas: so.deadDeltas + found.deadDeltas,
+      };
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return so;
+      throw error;
+    }
   }
 
   async #do(entry: RegisteredWork, signal?: AbortSignal): Promise<void> {
@@ -112,8 +145,8 @@ export class VectorWorker {
     this.metrics.lastCollectedAt = this.#parts.clock.now();
     // At least some time apart, so that a busy collection is not listed at every sweep.
     const next = result.nextAt === undefined ? undefined : Math.max(result.nextAt, this.#parts.clock.now() + this.#parts.policy.collectAfterMs);
-    await this.#work.remove(entry);
-    if (next !== undefined) await this.#work.ensure({ kind: "collect", tenant: entry.tenant, collection: entry.collection, notBefore: next });
+    if (next === undefined) await this.#work.remove(entry);
+    else await this.#work.put({ kind: "collect", tenant: entry.tenant, collection: entry.collection, notBefore: next });
   }
 
   async #purge(site: CollectionSite, entry: RegisteredWork): Promise<void> {

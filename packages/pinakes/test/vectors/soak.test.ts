@@ -69,7 +69,7 @@ class Paused {
   async #next<Message>(): Promise<Message> {
     const { value, done } = await this.#lines.next();
     if (done === true) throw new Error("The process ended before it said what was expected.");
-    return JSON.parse(value as string) as Message;
+    return JSON.parse(value) as Message;
   }
 }
 

@@ -9,7 +9,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { open, type OpenOptions, type Pinakes } from "../../src/open.ts";
-import type { Vectors, VectorRow } from "../../src/vectors/index.ts";
+import { systemScope } from "../../src/domain/scope.ts";
+import type { ItemStore } from "../../src/ports/item-store.ts";
+import type { ObjectStore } from "../../src/ports/object-store.ts";
+import { openVectors, type Vectors, type VectorRow } from "../../src/vectors/index.ts";
 import { Random } from "./simulation/random.ts";
 import { checkGroup, checkState, collection, difference, draft, groupIds, groupRows, groups, replay, scope, settings, type PlainRow } from "./soak/drafts.ts";
 
@@ -17,7 +20,7 @@ const seed = 42;
 /** What must have happened before the hammer rests, however long that takes. */
 const least = { reads: 300, folds: 20, merges: 5, collected: 50, sessions: 20 };
 const restoresMin = 6;
-const readersEach = 6;
+const readersEach = 3;
 /** Writers wait for the compactors: they are not what is hammered here. */
 const unfoldedMax = 40;
 const longMs = 240_000;
@@ -210,7 +213,48 @@ function optionsFor(restores: boolean): Pick<OpenOptions, "background" | "vector
   return { background: false, vectors: { threads: 2, policy } };
 }
 
+/** The same store with some methods of ours. */
+function replacing<Store extends object>(store: Store, methods: Partial<Store>): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (Object.hasOwn(methods, name)) return Reflect.get(methods, name) as unknown;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+}
+
+/** The same store, whose next query waits until it is told to go on. */
+function holding(items: ItemStore): { items: ItemStore; held: Promise<void>; goOn: () => void } {
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const query: ItemStore["query"] = async (...args) => {
+    reached.resolve();
+    await gate.promise;
+    return items.query(...args);
+  };
+  return { items: replacing(items, { query }), held: reached.promise, goOn: gate.resolve };
+}
+
 describe("the torn-read hammer", () => {
+  it("R-CMP-17 R-CMP-28 reads that share the opening of a state all go on to the next one when it is overtaken", async () => {
+    await using pinakes = await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(false) });
+    await pinakes.vectors.create(scope, collection, settings);
+    const delta = draft(seed, 0, 0);
+    await pinakes.vectors.append(scope, collection, delta);
+    const { items, held, goOn } = holding(pinakes.items);
+    const system = systemScope("a test", () => {});
+    const slow = await openVectors({ items, objects: pinakes.objects, system, threads: 1 });
+    const reads = Promise.all(Array.from({ length: 3 }, () => Array.fromAsync(slow.vectors.rows(scope, collection))));
+    await held;
+    // Meanwhile the delta, which they are about to look for, is applied and collected.
+    expect((await pinakes.vectors.compact(scope, collection)).outcome).toBe("done");
+    expect((await pinakes.vectors.collect(scope, collection)).deltas).toBe(1);
+    goOn();
+    for (const rows of await reads) expect(difference(replay([delta]), rows)).toEqual([]);
+    await slow.close();
+  });
+
   for (const restores of [false, true]) {
     const beside = restores ? "compaction, garbage collection and restores" : "compaction and garbage collection";
     it(`R-CMP-17 in memory, beside ${beside}, every answer is of one state`, { timeout: longMs }, async () => {
@@ -221,4 +265,32 @@ describe("the torn-read hammer", () => {
       await hammer([await open({ dir, ...optionsFor(restores) }), await open({ dir, ...optionsFor(restores) })], restores);
     });
   }
+});
+
+describe("a compaction beside a writer that never rests", () => {
+  it("R-CMP-31 ends with what was pending when it began, so that garbage is collected", async () => {
+    await using pinakes = await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(false) });
+    let written = 0;
+    const write = async (): Promise<void> => {
+      if (written >= 100) throw new Error("It folds as long as somebody writes.");
+      await pinakes.vectors.append(scope, collection, draft(seed, 1, written));
+      written += 1;
+    };
+    // A delta comes in during every fold and every merge.
+    const put: ObjectStore["put"] = async (by, key, ...rest) => {
+      if (key.includes("/segments/")) await write();
+      return pinakes.objects.put(by, key, ...rest);
+    };
+    const objects = replacing(pinakes.objects, { put });
+    const opened = await openVectors({ items: pinakes.items, objects, system: systemScope("a test", () => {}), threads: 1 });
+    await opened.vectors.create(scope, collection, settings);
+    await write();
+    expect(await opened.vectors.compact(scope, collection)).toMatchObject({ outcome: "done", folds: 1 });
+    expect((await opened.vectors.stats(scope, collection)).pendingDeltas).toBe(1);
+    // What came in meanwhile is found by the next sweep.
+    await opened.sweep();
+    expect((await opened.vectors.stats(scope, collection)).appliedSeq).toBe(2);
+    expect((await opened.vectors.collect(scope, collection)).outcome).toBe("done");
+    await opened.close();
+  });
 });

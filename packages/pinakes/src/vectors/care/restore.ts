@@ -34,10 +34,8 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
   const by = { owner: "restore", epoch: lease.epoch + 1 };
   const last = log.nextSeq - 1;
   const old = entry.manifest;
-  const discarded: Manifest["discarded"] = [...old.discarded, ...current.manifest.discarded].filter(
-    ([from], i, all) => all.findIndex((range) => range[0] === from) === i,
-  );
-  if (old.appliedSeq < last) discarded.push([old.appliedSeq + 1, last]);
+  const taken: Manifest["discarded"] = old.appliedSeq < last ? [[old.appliedSeq + 1, last]] : [];
+  const discarded = joined([...old.discarded, ...current.manifest.discarded, ...taken]);
   const fields = { ...old, reason: "restore" as const, logId: log.logId, appliedSeq: last, appliedBytes: log.bytes, applied: [], discarded };
   const next = prepare(site, head, by, fields);
   await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
@@ -62,4 +60,15 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
   }
   await writeMirror(site, next.head);
   return { version: next.head.version, restored: old.version, discarded: old.appliedSeq < last ? [old.appliedSeq + 1, last] : undefined };
+}
+
+/** The same numbers in as few ranges as possible. */
+function joined(ranges: Manifest["discarded"]): Manifest["discarded"] {
+  const all: Manifest["discarded"] = [];
+  for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const before = all.at(-1);
+    if (before !== undefined && from <= before[1] + 1) before[1] = Math.max(before[1], to);
+    else all.push([from, to]);
+  }
+  return all;
 }

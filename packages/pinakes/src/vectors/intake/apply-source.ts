@@ -91,7 +91,8 @@ async function settingsOf(target: IntakeTarget, source: Source, create: Partial<
   if (create === undefined) return there?.settings;
   const dims = create.dims ?? there?.settings.dims ?? (await firstDims(source));
   if (dims === undefined) return undefined;
-  const wanted = { metric: source.metric ?? "cosine", ...there?.settings, ...create, dims };
+  const metric = create.metric ?? there?.settings.metric ?? source.metric() ?? "cosine";
+  const wanted = { ...there?.settings, ...create, dims, metric };
   await vectors.create(scope, collection, wanted);
   return (await vectors.stats(scope, collection)).settings;
 }

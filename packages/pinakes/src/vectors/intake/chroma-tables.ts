@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 
 export interface ChromaCollection {
   readonly id: string;
@@ -163,14 +163,18 @@ export class ChromaTables {
     throw invalid(`${this.#name} row ${show(id)}: metadata ${show(entry["key"])} is ${whole}, more than a number holds exactly; make it a text.`);
   }
 
-  /** In the configuration of newer versions, in the metadata of older ones. */
+  /** Each version has it in a place of its own. Where none says anything it is Chroma's default. */
   #space(id: string, row: TableRow): string {
-    const config = row["config_json_str"];
     const [older] = this.#all("SELECT str_value FROM collection_metadata WHERE collection_id = ? AND key = 'hnsw:space'", id);
-    if (typeof older?.["str_value"] === "string") return older["str_value"];
-    if (typeof config !== "string") return "l2";
-    const parsed = JSON.parse(config) as { vector_index?: { hnsw?: { space?: string } }; hnsw_configuration?: { space?: string } } | null;
-    return parsed?.vector_index?.hnsw?.space ?? parsed?.hnsw_configuration?.space ?? "l2";
+    const config = parsed(row["config_json_str"]);
+    const schema = parsed(row["schema_str"]);
+    const found =
+      text(older?.["str_value"]) ??
+      text(at(schema, "keys", "#embedding", "float_list", "vector_index", "config", "space")) ??
+      text(at(config, "vector_index", "hnsw", "space")) ??
+      text(at(config, "hnsw_configuration", "space"));
+    const silent = schema === undefined && (config === undefined || Object.keys(config).length === 0);
+    return found ?? (silent ? "l2" : "somewhere else than in the versions that are known");
   }
 
   #all(sql: string, ...values: SQLInputValue[]): TableRow[] {
@@ -184,6 +188,15 @@ export class ChromaTables {
   #run(sql: string, ...values: SQLInputValue[]): void {
     this.#db.prepare(sql).run(...values);
   }
+}
+
+function parsed(json: unknown): JsonObject | undefined {
+  const value: unknown = typeof json === "string" ? JSON.parse(json) : undefined;
+  return isJsonObject(value) ? value : undefined;
+}
+
+function at(value: JsonValue | undefined, ...path: string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), value);
 }
 
 function text(value: unknown): string | undefined {

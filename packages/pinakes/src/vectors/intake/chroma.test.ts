@@ -44,7 +44,7 @@ function scaled(vector: readonly number[]): number[] {
   return vector.map((value) => value / length);
 }
 
-describe("chroma: directories that Chroma 1.0 wrote", () => {
+describe("chroma: directories that Chroma itself wrote", () => {
   it("vectors that are only in the queue, after adds, updates, upserts and deletes, are what Chroma answers", async () => {
     expectSame(await read(await chromaFiles("queue"), "docs"), await chromaAnswer("queue"));
   });
@@ -74,11 +74,10 @@ describe("chroma: directories that Chroma 1.0 wrote", () => {
     expectSame(await read(moved), await chromaAnswer("hnsw-l2"));
   });
 
-  it("lists in the metadata, as newer versions keep them, are read", async () => {
-    const sql = `CREATE TABLE embedding_metadata_array (id INTEGER, key TEXT, string_value TEXT, int_value INTEGER, float_value REAL, bool_value INTEGER);
-      INSERT INTO embedding_metadata_array VALUES (1, 'tags', 'b', NULL, NULL, NULL), (1, 'tags', 'a', NULL, NULL, NULL), (1, 'sizes', NULL, 3, NULL, NULL)`;
-    const rows = await read(await changed("hnsw-l2", sql));
-    expect(rows[0]?.metadata).toMatchObject({ tags: ["b", "a"], sizes: [3], topic: "cats" });
+  it("lists in the metadata, and settings in a schema, as Chroma 1.3 keeps them, are what it answers", async () => {
+    expectSame(await read(await chromaFiles("lists")), await chromaAnswer("lists"));
+    const replayed = await changed("lists", "DELETE FROM embedding_metadata_array; DELETE FROM embedding_metadata; DELETE FROM embeddings; DELETE FROM max_seq_id");
+    expectSame(await read(replayed), await chromaAnswer("lists"));
   });
 
   it("the metric is Chroma's", async () => {
@@ -88,8 +87,20 @@ describe("chroma: directories that Chroma 1.0 wrote", () => {
     ] as const) {
       await using folder = await tempFolder(await chromaFiles(fixture));
       using chroma = new ChromaDirectory(folder.path, "", { preferred: "docs" });
-      expect(chroma.metric).toBe(metric);
+      expect(chroma.metric()).toBe(metric);
     }
+    for (const [sql, metric] of [
+      ["UPDATE collections SET config_json_str = NULL", "l2"],
+      ["INSERT INTO collection_metadata (collection_id, key, str_value) SELECT id, 'hnsw:space', 'ip' FROM collections", "dot"],
+      [`UPDATE collections SET config_json_str = '{"hnsw_configuration":{"space":"cosine"}}'`, "cosine"],
+    ] as const) {
+      await using folder = await tempFolder(await changed("hnsw-l2", sql));
+      using chroma = new ChromaDirectory(folder.path, "", { preferred: "docs" });
+      expect(chroma.metric()).toBe(metric);
+    }
+    await using folder = await tempFolder(await changed("hnsw-l2", `UPDATE collections SET config_json_str = '{"spann":{}}'`));
+    using chroma = new ChromaDirectory(folder.path, "", { preferred: "docs" });
+    expect(await refusal(() => chroma.metric())).toMatchObject({ code: "NOT_SUPPORTED" });
   });
 });
 

@@ -47,12 +47,13 @@ export class ChromaDirectory implements Disposable {
     }
   }
 
-  get metric(): Metric {
+  /** For a new collection. */
+  metric(): Metric {
     const metric = metrics[this.#collection.space];
     if (metric !== undefined) return metric;
     throw new PinakesError(
       "NOT_SUPPORTED",
-      `${this.#name}${chromaFile}: the metric ${show(this.#collection.space)} is not known; create the collection first.`,
+      `${this.#name}${chromaFile}: its metric (${this.#collection.space}) is not known; say which one the new collection has.`,
     );
   }
 

@@ -74,7 +74,8 @@ describe("import of a layout", () => {
   it.each(["before", "after"] as const)("R-CMP-41 R-CMP-03 a crash %s any call: the next run goes on, and newer writes in between stay", async (moment) => {
     for (let at = 1; ; at += 1) {
       await using stores = await openStores("memory");
-      await putLayout(stores);
+      await stores.objects.put(acme, "snapshot/latest/rows.jsonl", ndjson(rowsUpTo(3)));
+      await stores.objects.put(acme, "delta/1.jsonl", ndjson([row(1, { text: "changed" })]));
       const small = { ...options, partRowsMax: 2 };
       const doomed = dying(stores, at, moment);
       const crashed = await (async () => {
@@ -91,10 +92,10 @@ describe("import of a layout", () => {
       if (written) await process.vectors.append(acme, "papers", { upsert: [row(0, { text: "newer" })] });
       // Also in parts of another size: a part that was appended stays what it was.
       await importLayout(process.vectors, stores.objects, acme, { ...small, partRowsMax: at % 2 === 0 ? 2 : 100 });
-      expect(await texts(process.vectors), `call ${at}`).toEqual([written ? "newer" : "row 0", ...imported.slice(1)]);
+      expect(await texts(process.vectors), `call ${at}`).toEqual([written ? "newer" : "row 0", "changed", "row 2"]);
       expect(await importLayout(process.vectors, stores.objects, acme, small)).toMatchObject({ partsNow: 0 });
       expect(await process.vectors.fsck(acme, "papers")).toMatchObject({ ok: true });
-      if (!crashed) return expect(at).toBeGreaterThan(40);
+      if (!crashed) return expect(at).toBeGreaterThan(25);
     }
   });
 

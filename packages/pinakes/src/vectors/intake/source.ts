@@ -21,8 +21,8 @@ import type { IntakeReader } from "./reader.ts";
 
 export interface Source extends AsyncDisposable {
   readonly key: string;
-  /** Where the producer's own settings tell it. */
-  readonly metric: Metric | undefined;
+  /** Where the producer's own settings tell it; NOT_SUPPORTED where they tell one that we do not have. */
+  metric(): Metric | undefined;
   /** Files beside the data that were not read, and are told. */
   readonly ignored: readonly string[];
   /** The same rows in the same order, however often. */
@@ -51,7 +51,7 @@ export async function openSource(reader: IntakeReader, key: string, choice: Chro
   const kept = undo.move();
   return {
     key,
-    metric: chroma?.metric,
+    metric: () => chroma?.metric(),
     ignored: wanted.ignored,
     rows: () => chroma?.rows() ?? ndjsonRows(folder, wanted),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

@@ -16,7 +16,7 @@ import { openVectors, type OpenedVectors } from "../open-vectors.ts";
 import type { Vectors } from "../vectors.ts";
 import type { ForeignRow } from "./foreign-row.ts";
 
-export type ChromaFixture = "queue" | "hnsw-l2" | "hnsw-cosine";
+export type ChromaFixture = "queue" | "hnsw-l2" | "hnsw-cosine" | "lists";
 
 export interface PlainRow {
   readonly id: string;

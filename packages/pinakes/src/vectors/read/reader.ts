@@ -29,7 +29,7 @@ const sessionPollMs = 20;
 
 export class Reader {
   readonly #cached = new Map<string, Cached>();
-  readonly #opening = new Map<string, Promise<Cached>>();
+  readonly #opening = new Map<string, Promise<Cached | undefined>>();
   readonly #viewsMax: number;
 
   constructor(viewsMax = 256) {
@@ -101,9 +101,7 @@ export class Reader {
     const under = this.#opening.get(name);
     if (under !== undefined) return under;
     const opening = this.#build(site, head, log, cached);
-    const shared = opening.then((view) => view ?? Promise.reject(new PinakesError("UNAVAILABLE", "The collection changed during this read; try again.")));
-    shared.catch(() => {});
-    this.#opening.set(name, shared);
+    this.#opening.set(name, opening);
     try {
       const view = await opening;
       return view === undefined ? undefined : this.#touch(site, view);

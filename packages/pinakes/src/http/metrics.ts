@@ -1,0 +1,39 @@
+/** Figures for Prometheus: of this process and over all tenants, so that no name of a tenant or collection is among them. */
+import type { Pinakes } from "../open.ts";
+
+export function metricsText(pinakes: Pinakes, now: number): string {
+  const vectors = pinakes.vectors.metrics();
+  const gauges: Record<string, [value: number | undefined, help: string]> = {
+    oldest_pending_delta_age_seconds: [vectors.pending.oldestMs / 1000, "How long the oldest write waited for compaction at the last sweep."],
+    pending_deltas: [vectors.pending.deltas, "Deltas that waited for compaction at the last sweep."],
+    pending_bytes: [vectors.pending.bytes, "Their bytes."],
+    dirty_collections: [vectors.pending.collections, "Collections with something to compact at the last sweep."],
+    dead_deltas: [vectors.pending.deadDeltas, "Deltas that could not be read, in those collections."],
+    compaction_failures_in_a_row: [vectors.compactionFailuresInARow, "Compactions that failed since the last one that did not."],
+    gc_last_success_age_seconds: [
+      vectors.lastCollectedAt === undefined ? undefined : (now - vectors.lastCollectedAt) / 1000,
+      "Since garbage was last collected.",
+    ],
+    last_sweep_age_seconds: [
+      vectors.lastSweepAt === undefined ? undefined : (now - vectors.lastSweepAt) / 1000,
+      "Since the registry of work was last gone through.",
+    ],
+    cache_bytes: [vectors.cacheBytes, "Of opened vector files in memory."],
+  };
+  const counters: Record<string, [value: number, help: string]> = {
+    compactions_total: [vectors.compactions, "Runs of the compactor."],
+    folds_total: [vectors.folds, "Deltas made into segments."],
+    merges_total: [vectors.merges, "Segments made into larger ones."],
+    rows_written_total: [vectors.rowsWritten, "Rows written into segments."],
+    fenced_commits_total: [vectors.fencedCommits, "Commits refused because somebody else had taken over."],
+    compaction_failures_total: [vectors.compactionFailures, "Compactions that failed."],
+    gc_runs_total: [vectors.collections, "Collections of garbage."],
+    gc_objects_total: [vectors.objectsCollected, "Objects that they removed."],
+    purges_total: [vectors.purges, "Deleted collections that were purged."],
+  };
+  const lines = (type: string, entries: Record<string, readonly [number | undefined, string]>): string[] =>
+    Object.entries(entries).flatMap(([name, [value, help]]) =>
+      value === undefined ? [] : [`# HELP pinakes_vectors_${name} ${help}`, `# TYPE pinakes_vectors_${name} ${type}`, `pinakes_vectors_${name} ${value}`],
+    );
+  return `${[...lines("gauge", gauges), ...lines("counter", counters)].join("\n")}\n`;
+}
