@@ -112,7 +112,7 @@ export class VectorWorker {
     try {
       if (entry.kind === "compact") await this.#compact(site, signal);
       else if (entry.kind === "collect") await this.#collect(site, entry);
-      else await this.#purge(site, entry);
+      else await this.#purge(site);
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND" || entry.kind === "purge") throw error;
       // Gone: its work is the purge's. One in the trash keeps its entries, so that it goes on where it was when it is undeleted.
@@ -149,7 +149,7 @@ export class VectorWorker {
     else await this.#work.put({ kind: "collect", tenant: entry.tenant, collection: entry.collection, notBefore: next });
   }
 
-  async #purge(site: CollectionSite, entry: RegisteredWork): Promise<void> {
+  async #purge(site: CollectionSite): Promise<void> {
     const fence = await site.fence();
     const wanted =
       fence !== undefined &&

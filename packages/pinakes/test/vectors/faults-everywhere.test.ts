@@ -10,6 +10,7 @@ import { scope } from "./support/machine.ts";
 import {
   appendScenario,
   collectScenario,
+  firstFoldScenario,
   foldScenario,
   mergeScenario,
   pendingRepairScenario,
@@ -47,6 +48,7 @@ describe("vectors: a fault at every call", () => {
   it("rows 3, 5: R-CMP-03 an append whose call fails or whose answer is lost, at any call, is there once after it was sent again", () =>
     errors(appendScenario));
   it("rows 14, 17, 18: R-CMP-19 a fold killed at any call is finished by the next run, with the same rows and nothing left over", () => crashes(foldScenario));
+  it("rows 14, 17, 18: R-CMP-19 the same for the very first fold, after which the registry of work is all that is known", () => crashes(firstFoldScenario));
   it("rows 13, 16, 30: R-CMP-21 a fold whose call fails or whose answer is lost, at any call, ends in the same state", () => errors(foldScenario));
   it("rows 14, 17, 18: R-CMP-19 a fold and a merge killed at any call are finished by the next run", () => crashes(mergeScenario));
   it("rows 13, 16, 30: R-CMP-21 a merge whose call fails or whose answer is lost, at any call, ends in the same state", () => errors(mergeScenario));

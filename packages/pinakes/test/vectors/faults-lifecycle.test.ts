@@ -336,6 +336,52 @@ describe("vectors: checking and repairing", () => {
     }
   });
 
+  it("row 26: R-CMP-33 a write that is acknowledged while a repair begins, at any of its calls, is not lost", async () => {
+    const { process: counted } = await fresh();
+    await versions(counted, 2);
+    const repairing = counted.machine.process();
+    await repairing.vectors.repair(scope, "c");
+    for (let number = 0; number < repairing.calls.names.length; number += 1) {
+      const { machine, process } = await fresh();
+      await versions(process, 2);
+      const repair = machine.process();
+      const gate = Promise.withResolvers<void>();
+      const reached = Promise.withResolvers<void>();
+      repair.calls.add({ at: number, kind: "hold", until: gate.promise, reached: reached.resolve });
+      const repaired = repair.vectors.repair(scope, "c");
+      await reached.promise;
+      const writer = machine.process();
+      const acknowledged = await writer.vectors.append(scope, "c", { upsert: [put("new", 1)] }).then(
+        () => true,
+        () => false,
+      );
+      gate.resolve();
+      await repaired;
+      const rows = await rowsOf(machine.process().vectors);
+      expect(rows.includes(row("new", 1)), `call ${number}`).toBe(acknowledged);
+      await recover(machine, writer);
+      expect(await rowsOf(writer.vectors)).toEqual(rows);
+      await expectClean(writer);
+    }
+  });
+
+  it("row 26: R-CMP-33 what a restore or a repair made is what the next repair finds, right after it", async () => {
+    const machine = await Machine.open({ retentionMs: 7 * dayMs });
+    const process = machine.process();
+    await foldScenario.prepare(process);
+    await process.vectors.compact(scope, "c");
+    const then = await rowsOf(process.vectors, "c", { asOf: { version: 1 } });
+    await process.vectors.restore(scope, "c", { version: 1 });
+    for (let round = 0; round < 3; round += 1) {
+      await loseItems(machine);
+      const { version } = await process.vectors.repair(scope, "c");
+      expect(version).toBe((await process.vectors.stats(scope, "c")).version);
+      expect(await rowsOf(machine.process().vectors)).toEqual(then);
+      const mirror = JSON.parse(Buffer.from((await machine.objects.get(scope, "vectors/c/HEAD.json")) ?? []).toString()) as { version: number };
+      expect(mirror.version).toBe(version);
+    }
+  });
+
   it("row 26: R-CMP-33 without its mirror, or with one that is behind, the newest version is found all the same", async () => {
     for (const mirror of ["missing", "behind"]) {
       const machine = await Machine.open({ retentionMs: 7 * dayMs });

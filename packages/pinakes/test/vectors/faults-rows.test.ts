@@ -2,9 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { vectorLimits } from "../../src/vectors/limits.ts";
+import { openVectors } from "../../src/vectors/open-vectors.ts";
 import { buildDelta } from "../../src/vectors/segment/build-delta.ts";
 import { itemIds, vectorsContainer, type Delta } from "../../src/vectors/store/records.ts";
-import { Machine, hourMs, scope, type Process } from "./support/machine.ts";
+import { Machine, hourMs, scope, system, type Process } from "./support/machine.ts";
 import { deadDelta, foldScenario, mergeScenario, put, row } from "./support/scenarios.ts";
 import { codeOf, expectClean, recover, refusalOf, rowsOf } from "./support/state.ts";
 
@@ -94,6 +95,22 @@ describe("vectors: writing", () => {
     await appended;
     expect((await machine.keys("vectors/c/deltas/"))[0]).not.toBe(before);
     expect(await rowsOf(process.vectors)).toEqual([row("a", 1)]);
+  });
+});
+
+describe("vectors: names", () => {
+  it("R-CMP-04 a hundred deltas of two processes in the same millisecond have a hundred objects of their own", async () => {
+    const machine = await Machine.open();
+    const clock = { now: () => machine.now };
+    const { items, objects } = machine;
+    const first = await openVectors({ items, objects, system, clock, threads: 1 });
+    const second = await openVectors({ items, objects, system, clock, threads: 1 });
+    await first.vectors.create(scope, "c", { dims: 3, metric: "dot" });
+    await Promise.all(Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? first : second).vectors.append(scope, "c", { upsert: [put(`r${i}`, i)] })));
+    expect(await machine.keys("vectors/c/deltas/")).toHaveLength(100);
+    expect(await rowsOf(machine.process().vectors)).toHaveLength(100);
+    await first.close();
+    await second.close();
   });
 });
 

@@ -44,6 +44,15 @@ async function othersWork(other: Process): Promise<void> {
   await other.vectors.collect(scope, "c");
 }
 
+/** Others take over, publish nothing, and collect: what the first one has put is gone. */
+async function othersOnlyCollect(other: Process): Promise<void> {
+  const signal = AbortSignal.abort();
+  await other.vectors.compact(scope, "c", { signal });
+  other.machine.now += 30_000;
+  await other.vectors.compact(scope, "c", { signal });
+  expect(await other.vectors.collect(scope, "c")).toMatchObject({ outcome: "done" });
+}
+
 async function stallsEverywhere(scenario: Scenario): Promise<void> {
   const withLater = (rows: readonly string[]): string[] => [...rows, row("later", 8)].sort();
   await everyCall(scenario, async (number) => {
@@ -63,6 +72,10 @@ describe("vectors: a process that stands still at any call", () => {
   it("rows 2, 4, 7: an append that was overtaken by a collection of garbage puts its object again and is there once", () => stallsEverywhere(appendScenario));
   it("rows 9, 11, 22: R-CMP-12 a fold that was overtaken never publishes over its successor", () => stallsEverywhere(foldScenario));
   it("rows 9, 11, 22: R-CMP-12 a merge that was overtaken never publishes over its successor", () => stallsEverywhere(mergeScenario));
+  for (const scenario of [foldScenario, mergeScenario]) {
+    it(`rows 9, 22: R-CMP-12 a ${scenario.name} whose lease and objects others took, though they published nothing, publishes nothing either`, () =>
+      everyCall(scenario, async (number) => expectRecovered(scenario, await stall(scenario, number, othersOnlyCollect))));
+  }
   it("row 21: R-CMP-31 a collection of garbage that was overtaken by a compactor deletes nothing that lives", () => stallsEverywhere(collectScenario));
   it("row 23: R-CMP-10 a redrive that was overtaken overrides nothing newer", () => stallsEverywhere(redriveScenario));
 

@@ -16,7 +16,7 @@ describe("vectors: model", () => {
         expect((await next.vectors.fsck(scope, "c")).ok).toBe(true);
         for (const [version, { rows }] of model.versions) expect(await rowsOf(next.vectors, "c", { asOf: { version } })).toEqual(linesOf(rows));
       }),
-      { numRuns: 250 },
+      { numRuns: 150 },
     );
   });
 });

@@ -4,11 +4,13 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { CollectResult, CompactionResult } from "../../src/vectors/index.ts";
 import { difference, checkState, collection, draft, replay, scope, settings } from "./soak/drafts.ts";
 import type { PausedTask } from "./soak/paused-process.ts";
@@ -35,7 +37,8 @@ class Paused {
 
   constructor(task: PausedTask) {
     const program = fileURLToPath(new URL("./soak/paused-process.ts", import.meta.url));
-    this.process = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"] });
+    const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
+    this.process = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"], env });
     running.add(this.process);
     this.#lines = createInterface({ input: this.process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }
@@ -72,6 +75,10 @@ class Paused {
     return JSON.parse(value) as Message;
   }
 }
+
+/** Compiled once for all processes of this file. */
+const compiled = mkdtempSync(join(tmpdir(), "pinakes-compiled-"));
+afterAll(() => rmSync(compiled, { recursive: true, force: true }));
 
 const running = new Set<ChildProcess>();
 const stacks = new Set<Stack>();

@@ -1,7 +1,7 @@
 /** Restoring an earlier version: as a new one, never by going back (RFC 0001, "Restore"). */
 import { PinakesError, show } from "../../domain/errors.ts";
 import { prepare, writeMirror } from "../compact/publish.ts";
-import { historyAt, checkTime } from "../read/reader.ts";
+import { findVersion } from "../read/reader.ts";
 import { historyDocument, type CollectionSite } from "../store/collection-site.ts";
 import type { Manifest } from "../store/manifest.ts";
 import { itemIds, type Lease } from "../store/records.ts";
@@ -27,7 +27,7 @@ export async function restoreVersion(site: CollectionSite, to: { version: number
 async function tryRestore(site: CollectionSite, to: { version: number } | { time: number | string }): Promise<RestoreResult | undefined> {
   const { head, log } = await site.state();
   const lease = await site.lease();
-  const entry = "version" in to ? await site.history(to.version) : await historyAt(site, checkTime(to.time));
+  const entry = await findVersion(site, to, "to");
   const current = await site.history(head.version);
   if (entry === undefined) throw new PinakesError("NOT_FOUND", `There is no version ${show(to)} (any more); see the history for those that can be restored.`);
   if (current === undefined) return undefined;

@@ -76,7 +76,10 @@ describe("chroma: directories that Chroma itself wrote", () => {
 
   it("lists in the metadata, and settings in a schema, as Chroma 1.3 keeps them, are what it answers", async () => {
     expectSame(await read(await chromaFiles("lists")), await chromaAnswer("lists"));
-    const replayed = await changed("lists", "DELETE FROM embedding_metadata_array; DELETE FROM embedding_metadata; DELETE FROM embeddings; DELETE FROM max_seq_id");
+    const replayed = await changed(
+      "lists",
+      "DELETE FROM embedding_metadata_array; DELETE FROM embedding_metadata; DELETE FROM embeddings; DELETE FROM max_seq_id",
+    );
     expectSame(await read(replayed), await chromaAnswer("lists"));
   });
 
@@ -118,6 +121,13 @@ describe("chroma: what cannot be read is refused, and says why", () => {
   it("the index's folder was not uploaded: no row is left out silently", async () => {
     const files = new Map([...(await chromaFiles("hnsw-l2"))].filter(([path]) => !path.includes("/")));
     expect(await reason(files)).toMatch(/^CORRUPT delta\/x\/chroma\.sqlite3 row "row-000": its vector is neither in the queue .* nor in delta\/x\/74a1bccc-/);
+  });
+
+  it("a vector that is no list of numbers", async () => {
+    const files = await changed("queue", "UPDATE embeddings_queue SET vector = x'010203' WHERE id = 'row-000'");
+    expect(await reason(files, "docs")).toMatch(/^CORRUPT delta\/x\/chroma\.sqlite3 row "row-000": its vector has 3 bytes/);
+    const other = await changed("queue", "UPDATE embeddings_queue SET encoding = 'FLOAT8' WHERE id = 'row-000'");
+    expect(await reason(other, "docs")).toMatch(/^NOT_SUPPORTED .*FLOAT8/);
   });
 
   it("index files that are cut off or of another version", async () => {

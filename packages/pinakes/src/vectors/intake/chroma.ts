@@ -63,10 +63,14 @@ export class ChromaDirectory implements Disposable {
     await this.#loaded;
     const file = `${this.#name}${chromaFile}`;
     const rows = this.#tables.rows();
+    let count = 0;
     for (let next = told(file, () => rows.next()); next.done !== true; next = told(file, () => rows.next())) {
+      // Whoever reads must not keep everybody else waiting, least of all the heartbeat of its own lease.
+      if ((count += 1) % rowsPerTurn === 0) await nextTurn();
       const { id, document, metadata, vector } = next.value;
       const where = `${file} row ${show(id)}`;
       if (vector === null) throw this.#noVector(where);
+      if (vector.byteLength % 4 !== 0) throw new PinakesError("CORRUPT", `${where}: its vector has ${vector.byteLength} bytes, which is no list of numbers.`);
       const floats = new Float32Array(vector.slice().buffer);
       const text = document === null ? {} : { text: document };
       yield { op: "put", row: { id, vector: floats, ...text, metadata: JSON.parse(metadata) as JsonObject }, where };

@@ -24,7 +24,7 @@ export const dropBoxQueue = "vector-deltas";
 export interface DropBoxParts {
   readonly vectors: Vectors;
   readonly objects: ObjectStore;
-  readonly queue: Queue;
+  readonly queue: Pick<Queue, "receive" | "heartbeat" | "done" | "failed" | "release">;
   readonly log?: (line: string) => void;
 }
 
@@ -75,16 +75,19 @@ export async function processDropBox(parts: DropBoxParts, scope: Scope, options:
     if (signal?.aborted === true) return [];
     throw error;
   });
-  await Promise.all(
-    messages.map(async (message) => {
-      round[await work(parts, scope, message, { ...options, leaseMs })] += 1;
-    }),
-  );
+  const endings = await Promise.allSettled(messages.map((message) => work(parts, scope, message, { ...options, leaseMs })));
+  // Each is seen to its end before an error of one is told.
+  for (const ending of endings) if (ending.status === "rejected") throw ending.reason;
+  for (const ending of endings) if (ending.status === "fulfilled") round[ending.value] += 1;
   return round;
 }
 
 /** What a producer with our API sends. The group is the collection, so that its deltas are taken in the order in which they were sent. */
-export async function announceDelta(queue: Queue, scope: Scope, delta: { readonly deltaKey: string; readonly collection?: string }): Promise<SendResult> {
+export async function announceDelta(
+  queue: Pick<Queue, "send">,
+  scope: Scope,
+  delta: { readonly deltaKey: string; readonly collection?: string },
+): Promise<SendResult> {
   const { deltaKey, collection } = delta;
   const body = { delta_key: deltaKey, ...(collection === undefined ? {} : { collection }) };
   readBody(body, collection ?? "default");

@@ -71,7 +71,7 @@ describe("import of a layout", () => {
     }
   });
 
-  it.each(["before", "after"] as const)("R-CMP-41 R-CMP-03 a crash %s any call: the next run goes on, and newer writes in between stay", async (moment) => {
+  it.each(["before", "after"] as const)("R-CMP-41 a crash %s any call: the next run goes on, and newer writes in between stay", async (moment) => {
     for (let at = 1; ; at += 1) {
       await using stores = await openStores("memory");
       await stores.objects.put(acme, "snapshot/latest/rows.jsonl", ndjson(rowsUpTo(3)));
@@ -130,7 +130,7 @@ describe("import of a layout", () => {
     expect((await process.vectors.stats(acme, "local")).settings).toEqual({ dims: 8, metric: "cosine", language: "none" });
   });
 
-  it("R-CMP-07 waits while the collection takes no more, and compacts it itself", { timeout: 120_000 }, async () => {
+  it("waits while the collection takes no more, and compacts it itself", { timeout: 120_000 }, async () => {
     await using stores = await openStores("memory");
     await using process = await openProcess(stores);
     await process.vectors.create(acme, "papers", { dims: 2 });

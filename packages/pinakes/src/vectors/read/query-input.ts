@@ -3,6 +3,7 @@ import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { vectorLimits } from "../limits.ts";
 import { checkVector } from "../log/rows.ts";
+import { shortestLength } from "../segment/quantize.ts";
 import type { ReadOptions } from "./reader.ts";
 
 export type QueryMode = "vector" | "keyword" | "hybrid";
@@ -53,10 +54,15 @@ export function checkQuery(input: QueryInput, dims: number): CheckedQuery {
     recall,
     minScore,
     filter: filter === undefined || Object.keys(filter).length === 0 ? undefined : filter,
-    vector: mode === "keyword" ? undefined : checkVector(input.vector, "vector", dims),
+    vector: mode === "keyword" ? undefined : withDirection(checkVector(input.vector, "vector", dims)),
     text: mode === "vector" ? undefined : checkText(input.text),
     includeVectors: input.includeVectors ?? false,
   };
+}
+
+/** As with rows, one that is too short has no direction. */
+function withDirection(vector: Float32Array): Float32Array {
+  return vector.every((value) => Math.abs(value) < shortestLength) ? new Float32Array(vector.length) : vector;
 }
 
 function checkMode({ mode, vector, text }: QueryInput): QueryMode {

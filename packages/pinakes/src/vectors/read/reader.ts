@@ -1,7 +1,6 @@
 /** Views of collections (RFC 0001, "Read"): strong by default, of an earlier version on request, with the last one cached. */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { decodeToken, staleToken } from "../log/session-token.ts";
-import { vectorLimits } from "../limits.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
 import type { SegmentBytes } from "../segment/segment-bytes.ts";
 import { isDiscarded } from "../store/manifest.ts";
@@ -37,6 +36,7 @@ export class Reader {
   }
 
   async view(site: CollectionSite, options: ReadOptions = {}): Promise<View> {
+    if (typeof options !== "object" || options === null) throw invalid(`The options of a read must be an object, got ${show(options)}.`);
     if (options.asOf !== undefined) return this.#earlier(site, options.asOf);
     const token = options.session === undefined ? undefined : decodeToken(options.session);
     const fresh = this.#fresh(site, options.staleMs);
@@ -117,7 +117,8 @@ export class Reader {
     if (!sameHead && entry?.manifest.commitId !== head.commitId) return undefined;
     const from = sameHead ? cached.view.seq : head.appliedSeq;
     const wanted = log.nextSeq - 1 - from;
-    const tail = wanted <= 0 ? [] : await site.deltas(from + 1, wanted + vectorLimits.pendingDeltasMax);
+    // Just those: a later one may have been written after a restore, which discarded some of these.
+    const tail = wanted <= 0 ? [] : await site.deltas(from + 1, wanted);
     if (tail.length < wanted || tail.some((delta, i) => delta.seq !== from + 1 + i)) return undefined;
     // Side by side: a cold open waits for its slowest file, not for one kind after the other.
     const [base, files] = await Promise.all([entry === undefined ? (cached as Cached).view : openView(site, entry.manifest), openDeltas(site, tail)]);
@@ -127,7 +128,7 @@ export class Reader {
 
   async #earlier(site: CollectionSite, asOf: NonNullable<ReadOptions["asOf"]>): Promise<View> {
     await site.state(); // A collection that is gone has no past either.
-    const entry = "version" in asOf ? await site.history(checkVersion(asOf.version)) : await historyAt(site, checkTime(asOf.time));
+    const entry = await findVersion(site, asOf, "asOf");
     const gone = (): PinakesError => new PinakesError("NOT_FOUND", `asOf: the collection ${show(site.collection)} has no version ${show(asOf)} (any more).`);
     if (entry === undefined) throw gone();
     try {
@@ -139,8 +140,17 @@ export class Reader {
   }
 }
 
+/** By its number, or by a time; `where` is for messages. */
+export async function findVersion(site: CollectionSite, wanted: unknown, where: string): Promise<HistoryEntry | undefined> {
+  if (typeof wanted === "object" && wanted !== null) {
+    if ("version" in wanted) return site.history(checkVersion(wanted.version, where));
+    if ("time" in wanted) return historyAt(site, checkTime(wanted.time, where));
+  }
+  throw invalid(`${where}: must be an object with a version or a time, got ${show(wanted)}.`);
+}
+
 /** The version that was the newest at that time. */
-export async function historyAt(site: CollectionSite, time: number): Promise<HistoryEntry | undefined> {
+async function historyAt(site: CollectionSite, time: number): Promise<HistoryEntry | undefined> {
   let found: HistoryEntry | undefined;
   for await (const entry of site.histories()) {
     if (entry.committedAt > time) break;
@@ -157,13 +167,13 @@ function nameOf(site: CollectionSite): string {
   return `${site.tenant}/${site.collection}`;
 }
 
-function checkVersion(version: unknown): number {
-  if (!Number.isInteger(version) || (version as number) < 0) throw invalid(`asOf.version: must be a whole number, got ${show(version)}.`);
+function checkVersion(version: unknown, where: string): number {
+  if (!Number.isInteger(version) || (version as number) < 0) throw invalid(`${where}.version: must be a whole number, got ${show(version)}.`);
   return version as number;
 }
 
-export function checkTime(time: unknown): number {
+function checkTime(time: unknown, where: string): number {
   const parsed = typeof time === "string" ? Date.parse(time) : time;
-  if (typeof parsed !== "number" || !Number.isFinite(parsed)) throw invalid(`asOf.time: must be a time such as 2030-01-01T00:00:00Z, got ${show(time)}.`);
+  if (typeof parsed !== "number" || !Number.isFinite(parsed)) throw invalid(`${where}.time: must be a time such as 2030-01-01T00:00:00Z, got ${show(time)}.`);
   return parsed;
 }

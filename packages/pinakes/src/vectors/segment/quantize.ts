@@ -6,6 +6,8 @@ import type { Section } from "./section.ts";
 import type { Metric } from "./row.ts";
 import { codeStrideOf, floatStrideOf } from "../kernels/context.ts";
 
+export const shortestLength = 1e-15;
+
 export interface Codes {
   readonly i8: Int8Array;
   readonly scale: Float32Array;
@@ -53,11 +55,16 @@ export function quantize(vectors: Float32Array, rows: number, dims: number, metr
     if (metric !== "dot") {
       const squares = sumOfSquares(vectors, row * dims, dims);
       if (metric === "l2") codes.bias[row] = -squares;
-      else inverse[row] = factor = squares === 0 ? 0 : 1 / Math.sqrt(squares);
+      else inverse[row] = factor = inverseOf(squares);
     }
     quantizeRow(vectors, row * dims, dims, factor, codes, row);
   }
   return { codes, inverse };
+}
+
+/** A vector that is too short has no direction, as the zero vector has none: floats do not hold products of such. */
+function inverseOf(squares: number): number {
+  return squares < shortestLength ** 2 ? 0 : 1 / Math.sqrt(squares);
 }
 
 function sumOfSquares(floats: Float32Array, at: number, dims: number): number {

@@ -9,6 +9,7 @@ import { Appender } from "../../../src/vectors/log/append.ts";
 import type { Changes } from "../../../src/vectors/log/rows.ts";
 import { Reader } from "../../../src/vectors/read/reader.ts";
 import { VectorWorker } from "../../../src/vectors/worker.ts";
+import { isDiscarded } from "../../../src/vectors/store/manifest.ts";
 import { itemIds } from "../../../src/vectors/store/records.ts";
 import type { Profile } from "./profiles.ts";
 import type { Random } from "./random.ts";
@@ -144,6 +145,8 @@ async function readNewest({ oracle }: World, random: Random, views: Reader, { si
   try {
     const view = await views.view(site, token === undefined ? {} : { session: token.session });
     if (token !== undefined && view.seq < token.seq) throw new Error(`I11: a read with the token of ${token.seq} shows writes up to ${view.seq}`);
+    if (token !== undefined && isDiscarded(view.manifest, token.seq))
+      throw new Error(`I11: a read with the token of ${token.seq} does not say that it was discarded`);
     oracle.checkView(view, start, undefined);
   } catch (error) {
     const code = codeOf(error);
@@ -163,9 +166,7 @@ async function readEarlier({ oracle, scheduler }: World, random: Random, views: 
   } catch (error) {
     const code = codeOf(error);
     const gone = code === "NOT_FOUND" && (!oracle.isRetained(version) || oracle.versions.get(version)?.kept === false);
-    // A version that goes while it is read is told as such, or as a missing object of it.
-    const going = code === "CORRUPT" && oracle.versions.get(version)?.kept === false;
-    if (gone || going || oracle.mayFail(code, start) || (code === "UNAVAILABLE" && process.disturbed)) return;
+    if (gone || oracle.mayFail(code, start) || (code === "UNAVAILABLE" && process.disturbed)) return;
     throw new Error(`R-CMP-28: version ${version} at ${scheduler.now}: ${String(error)}`, { cause: error });
   }
 }
@@ -189,6 +190,7 @@ export function restorer({ random }: Setting): Job {
 /** Damages a pending delta's object, so that it dies; later makes it whole and asks for it again, or gives it up. */
 export function vandal({ random }: Setting): Job {
   const state: { key?: string; seq?: number; original?: Uint8Array } = {};
+  const action = random.chance(0.75) ? "redrive" : "discard"; // Once: a second request, after a crash, is the same.
   return async ({ world }, place) => {
     const { scheduler, oracle } = world;
     for (let tries = 0; tries < 40 && state.key === undefined; tries += 1) {
@@ -201,7 +203,7 @@ export function vandal({ random }: Setting): Job {
     for (let tries = 0; tries < 30 && state.seq !== undefined; tries += 1) {
       await scheduler.pause(place.process, random.int(50, 200));
       if (oracle.versions.get(oracle.head?.version ?? 0)?.manifest.dead.some(({ seq }) => seq === state.seq) !== true) continue;
-      await settleDead(world, random, place, state);
+      await settleDead(world, place, state, action);
       return;
     }
   };
@@ -227,12 +229,11 @@ async function damage(
 
 async function settleDead(
   world: World,
-  random: Random,
   { site, work, process }: Place,
   { key, seq, original }: { key?: string; seq?: number; original?: Uint8Array },
+  action: "redrive" | "discard",
 ): Promise<void> {
   if (key === undefined || seq === undefined || original === undefined) return;
-  const action = random.chance(0.75) ? "redrive" : "discard";
   world.oracle.requested.set(seq, action);
   if (action === "redrive") await world.scheduler.surely(process, `heal delta ${seq}`, () => world.overwrite(key, original));
   try {

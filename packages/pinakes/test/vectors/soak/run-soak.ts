@@ -111,7 +111,7 @@ class Soak {
       for (const slot of this.#slots) if (slot.child === undefined && now >= slot.startAt) this.#start(slot);
       if (now >= actAt) {
         this.#act();
-        actAt = now + this.#random.int(150, 600);
+        actAt = now + this.#random.int(200, 900);
       }
       if (now >= lineAt) {
         log(`${Math.round((now - began) / 1000)} s: ${text(this.#sum())}`);

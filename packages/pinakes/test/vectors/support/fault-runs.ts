@@ -1,7 +1,7 @@
 /** Running a scenario with a fault at each of its calls. */
 import { expect } from "vitest";
 import type { FaultKind } from "./calls.ts";
-import { Machine, type Process } from "./machine.ts";
+import { Machine, scope, type Process } from "./machine.ts";
 import { restoreScenario, type Scenario } from "./scenarios.ts";
 import { expectClean, recover, rowsOf } from "./state.ts";
 
@@ -49,5 +49,7 @@ export async function expectRecovered(scenario: Scenario, machine: Machine, proc
   await scenario.again?.(next);
   await recover(machine, next);
   expect(await rowsOf(next.vectors)).toEqual(scenario.expected);
+  // The background also collected what was superseded.
+  if (machine.policy.retentionMs === 0) expect(await next.vectors.history(scope, "c")).toHaveLength(1);
   await expectClean(next);
 }

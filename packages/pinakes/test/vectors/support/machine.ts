@@ -146,7 +146,7 @@ export class Process {
 
   /** One heartbeat of every lease that this process holds. */
   async beat(): Promise<void> {
-    for (const run of [...this.#beats]) await run();
+    for (const run of this.#beats) await run();
   }
 
   /** How the action ended; "died" when the process ended before it. */

@@ -1,5 +1,4 @@
 /** What processes do when something happens to them: the fault matrix runs each with a fault at every one of its calls. */
-import { PinakesError } from "../../../src/domain/errors.ts";
 import { vectorLimits } from "../../../src/vectors/limits.ts";
 import { vectorsContainer } from "../../../src/vectors/store/records.ts";
 import { scope, type Machine, type Process } from "./machine.ts";
@@ -60,6 +59,17 @@ export const foldScenario: Scenario = {
   },
   act: compact,
   expected: changedRows,
+};
+
+/** Nothing was compacted before: what there is to do afterwards is known from this run alone. */
+export const firstFoldScenario: Scenario = {
+  name: "first fold",
+  prepare: async (process) => {
+    await create(process);
+    await process.vectors.append(scope, "c", { upsert: [put("a", 1), put("b", 2)] });
+  },
+  act: compact,
+  expected: [row("a", 1), row("b", 2)],
 };
 
 /** The fourth small segment makes the level full. */
@@ -167,12 +177,3 @@ export const pendingRepairScenario: Scenario = {
   again: ({ vectors }) => vectors.repair(scope, "c"),
   expected: changedRows,
 };
-
-/** Asks again, where "there is none" is an answer: it was done already. */
-export async function unlessGone(action: () => Promise<unknown>): Promise<void> {
-  try {
-    await action();
-  } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-  }
-}
