@@ -1,7 +1,6 @@
 /**
  * A tour of the item store in a minute. After `npm ci`: npx node packages/pinakes/examples/tour.ts
  */
-/* oxlint-disable no-console -- an example that prints */
 import { days, defineContainer, open, PinakesError, tenantScope, timestamp } from "pinakes";
 import { z } from "zod";
 

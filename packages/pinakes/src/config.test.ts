@@ -27,6 +27,7 @@ describe("config", () => {
         queue: { driver: "items" },
       },
       vectors: {},
+      dropBoxes: [],
     };
     expect(readConfig({ PATH: "/bin" })).toEqual(expected);
     expect(readConfig({ PINAKES_PORT: "", PINAKES_ITEMS: "", PINAKES_DATA: "" })).toEqual(expected);
@@ -87,6 +88,11 @@ describe("config", () => {
     expect(vectors).toEqual({ policy: { retentionMs: 35 * 86_400_000 }, memoryBytesMax: 512 * 1024 ** 2 });
     for (const wrong of ["0", "3651", "7.5", "week"]) expect(() => readConfig({ PINAKES_VECTOR_RETENTION_DAYS: wrong })).toThrow("from 1 to 3650");
     for (const wrong of ["15", "1048577"]) expect(() => readConfig({ PINAKES_VECTOR_MEMORY_MB: wrong })).toThrow("from 16 to 1048576");
+  });
+
+  it("reads who has a drop-box", () => {
+    expect(readConfig({ PINAKES_DROP_BOXES: "acme:papers, globex" }).dropBoxes).toEqual([{ tenant: "acme", collection: "papers" }, { tenant: "globex" }]);
+    expect(() => readConfig({ PINAKES_DROP_BOXES: "acme:papers:more" })).toThrow("tenant or tenant:collection");
   });
 
   it("refuses what it does not understand and says what to write", () => {

@@ -10,6 +10,7 @@
  *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
  *   PINAKES_QUEUE     items                    items: beside the items | sqs://region/prefix[?endpoint=http://…]
  *   PINAKES_VECTOR_RETENTION_DAYS   7          how long earlier versions of vector collections can be read and restored
+ *   PINAKES_DROP_BOXES              none       tenant[:collection],… whose producers drop deltas into the bucket
  *   PINAKES_VECTOR_MEMORY_MB        a quarter of the machine's        for opened vector files
  */
 import { join, resolve } from "node:path";
@@ -20,6 +21,7 @@ export interface Config {
   readonly port: number;
   readonly stores: StoresConfig;
   readonly vectors: VectorsConfig;
+  readonly dropBoxes: readonly { readonly tenant: string; readonly collection?: string }[];
 }
 
 export interface VectorsConfig {
@@ -71,6 +73,7 @@ const names = {
   queue: "PINAKES_QUEUE",
   retention: "PINAKES_VECTOR_RETENTION_DAYS",
   memory: "PINAKES_VECTOR_MEMORY_MB",
+  dropBoxes: "PINAKES_DROP_BOXES",
 } as const;
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -85,6 +88,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       names,
     ),
     vectors: parseVectors(value(names.retention), value(names.memory)),
+    dropBoxes: parseDropBoxes(value(names.dropBoxes)),
   };
 }
 
@@ -93,6 +97,17 @@ function parseVectors(retention: string | undefined, memory: string | undefined)
     ...(retention === undefined ? {} : { policy: { retentionMs: wholeNumber(retention, names.retention, 1, 3_650) * 86_400_000 } }),
     ...(memory === undefined ? {} : { memoryBytesMax: wholeNumber(memory, names.memory, 16, 1_048_576) * 1024 ** 2 }),
   };
+}
+
+function parseDropBoxes(text: string | undefined): Config["dropBoxes"] {
+  return (text ?? "")
+    .split(",")
+    .filter((part) => part.trim() !== "")
+    .map((part) => {
+      const match = /^([A-Za-z0-9._-]{1,128})(?::([A-Za-z0-9._-]{1,128}))?$/.exec(part.trim());
+      if (match === null) throw invalid(`${names.dropBoxes}: must be tenant or tenant:collection, several joined by ",", got ${JSON.stringify(part)}.`);
+      return { tenant: match[1] as string, ...(match[2] === undefined ? {} : { collection: match[2] }) };
+    });
 }
 
 function wholeNumber(text: string, name: string, least: number, most: number): number {

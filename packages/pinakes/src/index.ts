@@ -12,4 +12,5 @@ export type * from "./ports/item-store.ts";
 export type * from "./ports/object-store.ts";
 export type * from "./ports/queue.ts";
 export type * from "./vectors/index.ts";
+export { announceDelta, dropBoxQueue, folderReader, importLayout, objectsReader, vectorLimits } from "./vectors/index.ts";
 export { systemClock, type Clock } from "./ports/clock.ts";

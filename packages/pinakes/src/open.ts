@@ -2,6 +2,7 @@
  * The one place that joins drivers and features. Drivers are loaded by dynamic import, so that nobody pays for an engine they do
  * not use; the system scopes of all background work are made here, and nowhere else.
  */
+import { hostname } from "node:os";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { parseStores, type ItemsLocation, type ObjectsLocation, type QueueLocation, type StoresConfig } from "./config.ts";
@@ -15,7 +16,7 @@ import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
 import type { Queue, QueueCapabilities } from "./ports/queue.ts";
-import { openVectors, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
+import { dropBoxQueue, openVectors, processDropBox, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
 
 export interface OpenOptions {
   /** Where embedded stores keep their files; `./data` when absent. */
@@ -35,6 +36,8 @@ export interface OpenOptions {
   readonly sweepMs?: number;
   /** Memory, threads and retention of the vector store. */
   readonly vectors?: Pick<OpenVectorsOptions, "memoryBytesMax" | "diskBytesMax" | "threads" | "policy">;
+  /** Tenants whose producers drop deltas into the bucket and announce them on the queue `vector-deltas`, each with a default collection. */
+  readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[];
   /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores others work on. */
   readonly background?: boolean;
 }
@@ -73,6 +76,8 @@ const sweepMsDefault = 5_000;
 /** What other processes leave to do is found within this time; what this one leaves, after the second. */
 const vectorSweepMs = 15_000;
 const vectorWakeMs = 500;
+const dropBoxWaitMs = 20_000;
+const dropBoxPauseMs = 1_000;
 const spillSweepMs = 3_600_000;
 const readyMsMax = 2_000;
 const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
@@ -108,7 +113,15 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
-  const background = options.background === false ? [] : [ttlSweep({ items, containers, everyMs: sweepMs, log }), vectorWork(vectors, log), ...own];
+  const background =
+    options.background === false
+      ? []
+      : [
+          ttlSweep({ items, containers, everyMs: sweepMs, log }),
+          vectorWork(vectors, log),
+          ...dropBoxWork(options.dropBoxes ?? [], { vectors: vectors.vectors, objects, queue, log }),
+          ...own,
+        ];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
   return new OpenPinakes({ config, items, objects, queue, vectors, background, probeScope: systemScope("readiness probe", log) });
@@ -124,6 +137,21 @@ function ttlSweep(options: { items: ItemStore; containers: ReadonlySet<string>; 
   const { items, containers, everyMs, log } = options;
   const scope = systemScope("ttl sweep", log);
   return new Periodic({ name: "ttl sweep", everyMs, run: async (signal) => void (await sweepExpired({ items, scope, containers, signal })), log });
+}
+
+function dropBoxWork(
+  boxes: NonNullable<OpenOptions["dropBoxes"]>,
+  parts: { vectors: Vectors; objects: ObjectStore; queue: Queue; log: (line: string) => void },
+): Periodic[] {
+  if (boxes.length === 0) return [];
+  const system = systemScope("drop-boxes: takes in the deltas that producers announced", parts.log);
+  const owner = `${hostname()}.${process.pid}`;
+  return boxes.map(({ tenant, collection }) => {
+    const scope = system.forTenant(tenant);
+    const options = { owner, waitMs: dropBoxWaitMs, ...(collection === undefined ? {} : { collection }) };
+    const run = async (signal: AbortSignal): Promise<void> => void (await processDropBox(parts, scope, { ...options, signal }));
+    return new Periodic({ name: `drop-box of ${tenant}`, everyMs: dropBoxPauseMs, run, log: parts.log });
+  });
 }
 
 interface Parts {
@@ -217,7 +245,7 @@ async function openQueue(location: QueueLocation, items: ItemStore, clock: Clock
       return openItemQueue({ items, clock });
     case "sqs": {
       const { driver: _, ...place } = location;
-      return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items });
+      return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items, plainQueues: [dropBoxQueue] });
     }
   }
 }

@@ -10,7 +10,7 @@ async function start(): Promise<void> {
   const config = readConfig(process.env);
   prepareFolder(config);
   const log = (line: string) => console.error(`${new Date().toISOString()} ${line}`);
-  const pinakes = await openStores(config.stores, { log, vectors: config.vectors });
+  const pinakes = await openStores(config.stores, { log, vectors: config.vectors, dropBoxes: config.dropBoxes });
   let server: RunningServer;
   try {
     server = await serve(createApp(pinakes, { log }), config);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -89,6 +89,21 @@ describe("pinakes vectors", () => {
     await json("purge", "papers", "--yes");
     expect(await json("list")).toEqual([]);
     expect((await failure(json("undelete", "papers"))).message).toContain("There are no vectors");
+  });
+
+  it("R-CMP-41 imports a folder, creating the collection, and again changes nothing", async () => {
+    const from = join(dir, "old");
+    await mkdir(join(from, "snapshot/latest"), { recursive: true });
+    await mkdir(join(from, "delta/2025-08-02T08-05-27Z"), { recursive: true });
+    await writeFile(
+      join(from, "snapshot/latest/rows.jsonl"),
+      '{"id":"a","embedding":[1,0],"document":"first"}\n{"id":"b","embedding":[0,1],"document":"second"}\n',
+    );
+    await writeFile(join(from, "delta/2025-08-02T08-05-27Z/rows.jsonl"), '{"id":"b","op":"delete"}\n');
+    expect(await json("import", "old", "--from", from)).toMatchObject({ sources: 2, rows: 3, partsNow: 2 });
+    expect(await json("import", "old", "--from", from)).toMatchObject({ sources: 2, partsNow: 0 });
+    expect(await json("query", "old", "--text", "first second")).toMatchObject({ hits: [{ id: "a" }] });
+    expect((await failure(json("import", "old"))).message).toContain("--from");
   });
 
   it("says what is missing, and another tenant sees nothing", async () => {

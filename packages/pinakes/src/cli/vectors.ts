@@ -1,9 +1,12 @@
 /** `pinakes vectors …`: look at vector collections and look after them. Works beside a running server: leases and conditions keep order. */
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfig } from "../config.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
 import { tenantScope, type Scope } from "../domain/scope.ts";
 import { openStores, type Pinakes } from "../open.ts";
+import { folderReader, importLayout } from "../vectors/index.ts";
 import { readable, table } from "./print.ts";
 
 const help = `pinakes vectors <command> --tenant T [collection] [options]
@@ -17,6 +20,8 @@ const help = `pinakes vectors <command> --tenant T [collection] [options]
   fsck     [collection] [--shallow]      check one collection or all; exit code 1 when something is wrong
   repair   <collection> [--recover-deltas]   make the items anew from the bucket
   restore  <collection> --version N | --time 2030-01-01T00:00:00Z    as a new version
+  import   <collection> --from ./folder | key-prefix    snapshot/latest and delta/* of the old layout, or NDJSON; again changes nothing
+           [--no-snapshot] [--chroma-collection NAME]
   delete   <collection> [--days N]       to the trash for N days (90); undelete brings it back
   undelete <collection>
   purge    <collection> --yes            remove every byte, now
@@ -40,6 +45,9 @@ const options = {
   time: { type: "string" },
   days: { type: "string" },
   yes: { type: "boolean" },
+  from: { type: "string" },
+  "no-snapshot": { type: "boolean" },
+  "chroma-collection": { type: "string" },
   inspect: { type: "string" },
   redrive: { type: "string" },
   discard: { type: "string" },
@@ -108,6 +116,7 @@ const commands: Readonly<Record<string, Command>> = {
     run: ({ pinakes, scope, collection, values }) => pinakes.vectors.repair(scope, collection, { recoverDeltas: values["recover-deltas"] ?? false }),
   },
   restore: { collection: "required", run: ({ pinakes, scope, collection, values }) => pinakes.vectors.restore(scope, collection, versionOf(values)) },
+  import: { collection: "required", run: (call) => importInto(call) },
   delete: {
     collection: "required",
     run: async ({ pinakes, scope, collection, values }) => {
@@ -183,6 +192,21 @@ async function fsckAll(pinakes: Pinakes, scope: Scope, collection: string, shall
   const reports = [];
   for (const name of names) reports.push({ collection: name, ...(await pinakes.vectors.fsck(scope, name, { deep: !shallow })) });
   return reports;
+}
+
+/** A folder of this machine where there is one of that name, else keys of the tenant's objects. */
+async function importInto({ pinakes, scope, collection, values }: Call): Promise<unknown> {
+  const { from } = values;
+  if (from === undefined) throw invalid("say where it is: --from ./folder, or a prefix of object keys.");
+  const isFolder = existsSync(from) && statSync(from).isDirectory();
+  return importLayout(pinakes.vectors, pinakes.objects, scope, {
+    collection,
+    create: {},
+    prefix: isFolder ? "" : from,
+    snapshot: values["no-snapshot"] !== true,
+    ...(isFolder ? { from: folderReader(from), label: resolve(from) } : {}),
+    ...(values["chroma-collection"] === undefined ? {} : { chromaCollection: values["chroma-collection"] }),
+  });
 }
 
 async function deadLetters({ pinakes, scope, collection, values }: Call): Promise<unknown> {

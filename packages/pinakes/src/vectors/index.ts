@@ -1,5 +1,6 @@
 export { openVectors, type OpenedVectors, type OpenVectorsOptions } from "./open-vectors.ts";
 export { vectorLimits } from "./limits.ts";
+export * from "./intake/index.ts";
 export type { Vectors, VectorRow, VersionSummary } from "./vectors.ts";
 export type { AppendInput, AppendResult } from "./log/append.ts";
 export type { NewCollection } from "./log/create.ts";

@@ -27,6 +27,8 @@ export interface SqsDriverParts {
   readonly attempts: AttemptRecords;
   readonly attemptsMax: number;
   readonly leaseLossesMax: number;
+  /** Queues into which producers without Pinakes write, too. */
+  readonly plainQueues: ReadonlySet<string>;
 }
 
 export class SqsDriver implements QueueDriver {
@@ -135,7 +137,7 @@ export class SqsDriver implements QueueDriver {
     const [found] = Messages;
     if (found === undefined) return undefined;
     const raw = rawMessage(found);
-    const message = openMessage(raw, scope.tenant);
+    const message = openMessage(raw, scope.tenant, this.#parts.plainQueues.has(queue));
     if (message === undefined) {
       await this.#bury(pair, raw, { cause: "unreadable" });
       return "buried" as const;

@@ -52,14 +52,18 @@ export function rawMessage({ MessageId, ReceiptHandle, Body, Attributes }: Messa
   };
 }
 
-/** Undefined for what this tenant's queue did not send: somebody else may write to the same SQS queue. It is never delivered. */
-export function openMessage(raw: RawMessage, tenant: string): SqsMessage | undefined {
+/**
+ * Undefined for what this tenant's queue did not send: somebody else may write to the same SQS queue. It is never delivered. Where
+ * `plain`, a JSON object without our envelope is a message of a producer that does not use Pinakes; an SQS queue is one tenant's.
+ */
+export function openMessage(raw: RawMessage, tenant: string, plain = false): SqsMessage | undefined {
   let envelope: unknown;
   try {
     envelope = JSON.parse(raw.text);
   } catch {
     return undefined;
   }
+  if (plain && isJsonObject(envelope) && envelope["v"] === undefined) return { ...raw, v: 1, tenant, group: raw.sqsGroup, body: envelope };
   if (!isJsonObject(envelope) || envelope["v"] !== 1 || envelope["tenant"] !== tenant) return undefined;
   if (typeof envelope["group"] !== "string" || envelope["body"] === undefined) return undefined;
   return { ...raw, ...(envelope as unknown as Envelope) };

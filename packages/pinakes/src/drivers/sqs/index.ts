@@ -16,6 +16,8 @@ export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
   readonly prefix?: string;
   readonly attemptsMax?: number;
   readonly leaseLossesMax?: number;
+  /** Queues of which also messages without our envelope are delivered: any JSON object, from producers that do not use Pinakes. */
+  readonly plainQueues?: readonly string[];
 }
 
 /**
@@ -24,7 +26,7 @@ export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
  * @example
  * const queue = await openSqsQueue({ region: "eu-central-1", prefix: "my-app", items });
  */
-export async function openSqsQueue({ items, prefix = "pinakes", attemptsMax, leaseLossesMax, ...options }: SqsQueueOptions): Promise<Queue> {
+export async function openSqsQueue({ items, prefix = "pinakes", attemptsMax, leaseLossesMax, plainQueues = [], ...options }: SqsQueueOptions): Promise<Queue> {
   const bounds = {
     attemptsMax: checkWhole(attemptsMax ?? queueLimits.attemptsDefault, "attemptsMax", 1, queueLimits.attemptsMax),
     leaseLossesMax: checkWhole(leaseLossesMax ?? queueLimits.leaseLossesDefault, "leaseLossesMax", 1, queueLimits.attemptsMax),
@@ -33,5 +35,5 @@ export async function openSqsQueue({ items, prefix = "pinakes", attemptsMax, lea
   const api = await connect(options);
   const attempts = new AttemptRecords(items);
   await attempts.open();
-  return createQueue(new SqsDriver({ api, queues: new SqsQueues(api, checkedPrefix), attempts, ...bounds }), options);
+  return createQueue(new SqsDriver({ api, queues: new SqsQueues(api, checkedPrefix), attempts, plainQueues: new Set(plainQueues), ...bounds }), options);
 }

@@ -67,10 +67,10 @@ export interface ListedKey {
   readonly bytes: number;
 }
 
-export async function listObjects(site: CollectionSite): Promise<ListedKey[]> {
+export async function listObjects(site: CollectionSite, prefix = site.prefix): Promise<ListedKey[]> {
   const listed: ListedKey[] = [];
   for (let after: string | undefined; ;) {
-    const page = await site.parts.objects.list(site.scope, site.prefix, after === undefined ? {} : { after });
+    const page = await site.parts.objects.list(site.scope, prefix, after === undefined ? {} : { after });
     listed.push(...page.keys.map(({ key, bytes }) => ({ key, bytes })));
     after = page.next;
     if (after === undefined) return listed;

@@ -42,7 +42,7 @@ export async function purgeCollection(site: CollectionSite, work: WorkRegistry):
     await work.put({ kind: "purge", tenant, collection, notBefore: 0 });
     await fenceOff(site, fence, { ...fence, status: "purging" });
   }
-  const objects = await removeObjects(site);
+  const objects = (await removeObjects(site, site.prefix)) + (await removeObjects(site, site.intakePrefix));
   const ids: string[] = [];
   for await (const { id } of site.all<object>("")) if (id !== itemIds.fence) ids.push(id);
   await removeItems(site, ids);
@@ -56,10 +56,10 @@ export async function purgeCollection(site: CollectionSite, work: WorkRegistry):
   return { objects, items: ids.length };
 }
 
-async function removeObjects(site: CollectionSite): Promise<number> {
+async function removeObjects(site: CollectionSite, prefix: string): Promise<number> {
   let removed = 0;
   for (;;) {
-    const keys = (await listObjects(site)).map(({ key }) => key);
+    const keys = (await listObjects(site, prefix)).map(({ key }) => key);
     if (keys.length === 0) return removed;
     for (let i = 0; i < keys.length; i += limits.objectDeleteKeysMax)
       await site.parts.objects.delete(site.scope, keys.slice(i, i + limits.objectDeleteKeysMax));

@@ -33,7 +33,7 @@ function follow(order: Order): Answer | undefined {
       return undefined;
     case "dead": {
       const segment = held.get(order.id);
-      if (segment !== undefined) segment.dead = new Bitmap(order.rows, order.words as Uint32Array<SharedArrayBuffer>);
+      if (segment !== undefined) segment.dead = new Bitmap(order.rows, order.words);
       return undefined;
     }
     case "search":

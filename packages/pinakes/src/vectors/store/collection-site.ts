@@ -30,6 +30,11 @@ export class CollectionSite {
     return `vectors/${this.collection}/`;
   }
 
+  /** What was taken in for it from producers without our API (intake/ledger.ts). */
+  get intakePrefix(): string {
+    return `vector-intake/${this.collection}/`;
+  }
+
   newKey(folder: "deltas" | "segments" | "deletions", extension: "seg" | "del"): string {
     return `${this.prefix}${folder}/${this.parts.uniqueName()}.${extension}`;
   }
