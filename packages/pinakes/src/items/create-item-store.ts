@@ -100,11 +100,15 @@ class EngineItemStore implements port.ItemStore {
   async write(scope: Scope, container: string, partition: port.Partition, operation: port.Operation): Promise<port.WriteResult> {
     const tenant = requireScope(scope);
     const { results, keys } = await this.#commit(tenant, this.#container(container), partition, [operation], false);
+    return this.#withSession(results[0] as port.OperationResult, tenant, container, keys);
+  }
+
+  /** The token is made on demand: most callers of an engine with strong reads never look at it. */
+  #withSession<Result extends object>(result: Result, tenant: string, container: string, keys: readonly StoredKey[]): Result & { readonly session: string } {
     const tokens = this.#tokens;
     const eventual = this.#eventual;
     return {
-      ...(results[0] as port.OperationResult),
-      // Made on demand: most callers of an engine with strong reads never look at it.
+      ...result,
       get session() {
         return tokens.seal("session token", tenant, sessionPayload(container, eventual ? keys : []));
       },
@@ -114,7 +118,7 @@ class EngineItemStore implements port.ItemStore {
   async batch(scope: Scope, container: string, partition: port.Partition, operations: readonly port.Operation[]): Promise<port.BatchResult> {
     const tenant = requireScope(scope);
     const { results, keys } = await this.#commit(tenant, this.#container(container), partition, operations, true);
-    return { results, session: this.#tokens.seal("session token", tenant, sessionPayload(container, this.#eventual ? keys : [])) };
+    return this.#withSession({ results }, tenant, container, keys);
   }
 
   async query(scope: Scope, container: string, query: port.Query): Promise<port.Page> {

@@ -48,12 +48,19 @@ export async function inspectDead(site: CollectionSite, seq: number): Promise<In
 /** The next compaction tries it once more, with its old seq: what was written since then stays as it is. */
 export async function requestDead(site: CollectionSite, work: WorkRegistry, seq: number, action: DeadRequest["action"]): Promise<void> {
   await findDead(site, seq);
-  const request: DeadRequest = { seq, action };
-  await site.batch([
-    { op: "check", id: itemIds.fence, where: { status: "active" } },
-    { op: "upsert", document: site.document(itemIds.request(seq), request) },
-  ]);
+  const request: DeadRequest = { seq, action, nonce: site.parts.uniqueName() };
   const { tenant, collection } = site;
+  // Before, so that a request is never left where nobody looks; and after, because the entry may have been settled in between.
+  await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
+  try {
+    await site.batch([
+      { op: "check", id: itemIds.fence, where: { status: "active" } },
+      { op: "upsert", document: site.document(itemIds.request(seq), request) },
+    ]);
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") throw site.notFound();
+    throw error;
+  }
   await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
 }
 

@@ -28,7 +28,7 @@ export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLeas
   const redriven = await takeRequested(site, manifest, requests);
   if (taken.last === undefined && redriven.settled.length === 0) {
     if (taken.waiting !== undefined) return { waiting: taken.waiting };
-    await removeRequests(site, requests);
+    await removeRequests(site, redriven.spent);
     return pending.length === 0 ? undefined : { waiting: "no delta could be read" };
   }
   const dead = [...manifest.dead.filter(({ seq }) => !redriven.settled.includes(seq)), ...taken.dead].toSorted((a, b) => a.seq - b.seq);
@@ -49,7 +49,7 @@ export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLeas
     segments: entries,
     stats: liveStats(entries),
   });
-  await removeRequests(site, requests);
+  await removeRequests(site, redriven.spent);
   return { published, rowsWritten };
 }
 
@@ -160,28 +160,31 @@ interface Requested {
   readonly open: readonly OpenDelta[];
   /** Seqs that are not dead any more after this fold. */
   readonly settled: readonly number[];
+  /** All but those that could not be tried because of trouble of the store. */
+  readonly spent: readonly DeadRequest[];
 }
 
 async function takeRequested(site: CollectionSite, manifest: Manifest, requests: readonly DeadRequest[]): Promise<Requested> {
   const open: OpenDelta[] = [];
   const settled: number[] = [];
-  for (const { seq, action } of requests) {
-    const dead = manifest.dead.find((delta) => delta.seq === seq);
-    if (dead === undefined) continue;
-    if (action === "redrive") {
-      const outcome = await openDelta(site, manifest, dead);
-      if (PinakesError.isInstance(outcome)) continue; // Still damaged: it stays dead, the request is spent.
-      open.push(outcome);
-    }
-    settled.push(seq);
+  const spent: DeadRequest[] = [];
+  for (const request of requests) {
+    const dead = manifest.dead.find((delta) => delta.seq === request.seq);
+    const outcome = dead === undefined || request.action === "discard" ? undefined : await openDelta(site, manifest, dead);
+    if (PinakesError.isInstance(outcome) && outcome.code !== "CORRUPT") continue;
+    spent.push(request);
+    // Still damaged: it stays dead.
+    if (dead === undefined || PinakesError.isInstance(outcome)) continue;
+    if (outcome !== undefined) open.push(outcome);
+    settled.push(request.seq);
   }
-  return { open, settled };
+  return { open, settled, spent };
 }
 
 async function removeRequests(site: CollectionSite, requests: readonly DeadRequest[]): Promise<void> {
-  for (let i = 0; i < requests.length; i += 20) {
-    const operations = requests.slice(i, i + 20).map(({ seq }) => ({ op: "delete" as const, id: itemIds.request(seq) }));
-    await site.batch(operations).catch(() => {}); // What is left is found again, and settled already.
+  for (const { seq, nonce } of requests) {
+    // What is left is found again, and settled already; what was asked again since then stays.
+    await site.batch([{ op: "delete", id: itemIds.request(seq), where: { nonce } }]).catch(() => {});
   }
 }
 

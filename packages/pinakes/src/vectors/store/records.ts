@@ -81,6 +81,8 @@ export interface HistoryEntry {
 export interface DeadRequest {
   readonly seq: number;
   readonly action: "redrive" | "discard";
+  /** So that settling one does not take away another that came after it. */
+  readonly nonce: string;
 }
 
 export const itemIds = Object.freeze({
