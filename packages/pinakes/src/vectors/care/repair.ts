@@ -145,7 +145,15 @@ async function writeItems(
   const fields = { ...manifest, reason: "repair" as const, logId, appliedSeq: after, appliedBytes: 0, applied: [], discarded };
   const next = prepare(site, current, { owner: "repair", epoch }, fields);
   await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
-  const newLog: Log = { nextSeq: after + count + 1, logId, generation: (log?.generation ?? 0) + 1, rests: log?.rests ?? 0, dirty: true, bytes: 0 };
+  const newLog: Log = {
+    nextSeq: after + count + 1,
+    logId,
+    generation: (log?.generation ?? 0) + 1,
+    rests: log?.rests ?? 0,
+    restored: next.head.version,
+    dirty: true,
+    bytes: 0,
+  };
   const newFence: Fence = {
     kind: "fence",
     status: "diverged",

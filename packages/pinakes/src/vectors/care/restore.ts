@@ -23,7 +23,7 @@ export async function restoreVersion(site: CollectionSite, to: { version: number
   throw new PinakesError("UNAVAILABLE", "The collection changed again and again during the restore; try again.");
 }
 
-/** Undefined when somebody wrote, published or took the lease meanwhile. */
+/** Undefined when somebody published or took the lease meanwhile. */
 async function tryRestore(site: CollectionSite, to: { version: number } | { time: number | string }): Promise<RestoreResult | undefined> {
   const { head, log } = await site.state();
   const lease = await site.lease();
@@ -32,11 +32,13 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
   if (entry === undefined) throw new PinakesError("NOT_FOUND", `There is no version ${show(to)} (any more); see the history for those that can be restored.`);
   if (current === undefined) return undefined;
   const by = { owner: "restore", epoch: lease.epoch + 1 };
-  const last = log.nextSeq - 1;
+  // Whoever commits after this was read writes to the restored state: its seq is higher.
+  const last = Math.max(log.nextSeq - 1, head.appliedSeq);
+  const appliedBytes = Math.max(log.bytes, head.appliedBytes);
   const old = entry.manifest;
   const taken: Manifest["discarded"] = old.appliedSeq < last ? [[old.appliedSeq + 1, last]] : [];
   const discarded = joined([...old.discarded, ...current.manifest.discarded, ...taken]);
-  const fields = { ...old, reason: "restore" as const, logId: log.logId, appliedSeq: last, appliedBytes: log.bytes, applied: [], discarded };
+  const fields = { ...old, reason: "restore" as const, logId: log.logId, appliedSeq: last, appliedBytes, applied: [], discarded };
   const next = prepare(site, head, by, fields);
   await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
   const fenced: Lease = { owner: null, epoch: by.epoch, beat: 0 };
@@ -46,7 +48,12 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
       { op: "check", id: itemIds.fence, where: { status: "active" } },
       // A collection of garbage must not take away what is restored: it removes the entry only while the head is the one it read.
       { op: "check", id: itemIds.history(old.version) },
-      { op: "check", id: itemIds.log, where: { nextSeq: log.nextSeq, generation: log.generation } },
+      {
+        op: "patch",
+        id: itemIds.log,
+        patch: [{ op: "set", path: "/restored", value: next.head.version }],
+        where: { generation: log.generation, logId: log.logId },
+      },
       { op: "replace", document: site.document(itemIds.lease, fenced), where: { epoch: lease.epoch } },
       { op: "replace", document: site.document(itemIds.head, next.head), where: { version: head.version, commitId: head.commitId } },
       {

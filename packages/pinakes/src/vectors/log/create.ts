@@ -31,7 +31,7 @@ export async function createCollection(site: CollectionSite, settings: Collectio
   const { bytes, sha256 } = encodeManifest(manifest);
   const key = site.manifestKey(0, commitId);
   const fence: Fence = { kind: "fence", status: "active", settings, createdAt: now };
-  const log: Log = { nextSeq: 1, logId, generation: 0, rests: 0, dirty: false, bytes: 0 };
+  const log: Log = { nextSeq: 1, logId, generation: 0, rests: 0, restored: 0, dirty: false, bytes: 0 };
   const head: Head = { version: 0, commitId, appliedSeq: 0, appliedBytes: 0, key, sha256, committedAt: now };
   const lease: Lease = { owner: null, epoch: 0, beat: 0 };
   await site.parts.objects.put(site.scope, key, bytes);

@@ -110,6 +110,7 @@ export class GroupCommit {
       logId: log.logId,
       generation: log.generation,
       rests: log.rests,
+      restored: log.restored,
       dirty: true,
       bytes: log.bytes + bytes,
     };
@@ -118,7 +119,7 @@ export class GroupCommit {
       {
         op: "replace",
         document: this.#site.document(itemIds.log, next),
-        where: { nextSeq: log.nextSeq, generation: log.generation, rests: log.rests, logId: log.logId, dirty: log.dirty },
+        where: { nextSeq: log.nextSeq, generation: log.generation, rests: log.rests, restored: log.restored, logId: log.logId, dirty: log.dirty },
       },
     ];
     for (const [i, { delta }] of group.entries()) {

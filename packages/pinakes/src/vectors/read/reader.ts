@@ -23,6 +23,14 @@ interface Cached {
   readonly readAt: number;
 }
 
+/** What a read found when it began. */
+interface Seen {
+  readonly head: Head;
+  readonly log: Log;
+  readonly cached: Cached | undefined;
+  readonly readAt: number;
+}
+
 const attemptsMax = 20;
 const sessionPollMs = 20;
 
@@ -71,11 +79,14 @@ export class Reader {
   async #current(site: CollectionSite): Promise<Cached> {
     let missing: MissingObject | undefined;
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const readAt = site.parts.monotonic();
       const { head, log } = await site.state();
+      // Read one after the other: a restore came in between.
+      if (head.version < log.restored) continue;
       const cached = this.#cached.get(nameOf(site));
-      if (cached !== undefined && sameState(cached, head, log)) return this.#touch(site, cached);
+      if (cached !== undefined && sameState(cached, head, log)) return this.#touch(site, { ...cached, readAt });
       try {
-        const opened = await this.#open(site, head, log, cached);
+        const opened = await this.#open(site, { head, log, cached, readAt });
         if (opened !== undefined) return opened;
       } catch (error) {
         // The view may have been overtaken by a collection of garbage; if nothing has moved, the object is lost.
@@ -87,20 +98,20 @@ export class Reader {
   }
 
   #touch(site: CollectionSite, cached: Cached): Cached {
-    const touched = { ...cached, readAt: site.parts.monotonic() };
     const name = nameOf(site);
     this.#cached.delete(name);
-    this.#cached.set(name, touched);
+    this.#cached.set(name, cached);
     if (this.#cached.size > this.#viewsMax) this.#cached.delete(this.#cached.keys().next().value as string);
-    return touched;
+    return cached;
   }
 
   /** Queries that come together share the work. */
-  async #open(site: CollectionSite, head: Head, log: Log, cached: Cached | undefined): Promise<Cached | undefined> {
+  async #open(site: CollectionSite, seen: Seen): Promise<Cached | undefined> {
+    const { head, log } = seen;
     const name = `${nameOf(site)}/${head.commitId}/${log.nextSeq}`;
     const under = this.#opening.get(name);
     if (under !== undefined) return under;
-    const opening = this.#build(site, head, log, cached);
+    const opening = this.#build(site, seen);
     this.#opening.set(name, opening);
     try {
       const view = await opening;
@@ -111,7 +122,7 @@ export class Reader {
   }
 
   /** Undefined when the head moved while the tail was read. */
-  async #build(site: CollectionSite, head: Head, log: Log, cached: Cached | undefined): Promise<Cached | undefined> {
+  async #build(site: CollectionSite, { head, log, cached, readAt }: Seen): Promise<Cached | undefined> {
     const sameHead = cached !== undefined && cached.view.manifest.commitId === head.commitId && cached.logId === log.logId;
     const entry = sameHead ? undefined : await site.history(head.version);
     if (!sameHead && entry?.manifest.commitId !== head.commitId) return undefined;
@@ -123,7 +134,7 @@ export class Reader {
     // Side by side: a cold open waits for its slowest file, not for one kind after the other.
     const [base, files] = await Promise.all([entry === undefined ? (cached as Cached).view : openView(site, entry.manifest), openDeltas(site, tail)]);
     const view = tail.length === 0 ? base : await extendView(site, base, files);
-    return { view, nextSeq: view.seq + 1, logId: log.logId, readAt: site.parts.monotonic() };
+    return { view, nextSeq: view.seq + 1, logId: log.logId, readAt };
   }
 
   async #earlier(site: CollectionSite, asOf: NonNullable<ReadOptions["asOf"]>): Promise<View> {

@@ -32,6 +32,8 @@ export interface Log {
   readonly generation: number;
   /** Moved whenever the compactor has said that nothing is pending: a writer that announced itself before must do so again. */
   readonly rests: number;
+  /** The version of the last restore. A head that is older does not belong to this log: what it has pending was discarded. */
+  readonly restored: number;
   /** True implies an entry in the work registry. */
   readonly dirty: boolean;
   /** Of all deltas ever committed. */
