@@ -4,7 +4,7 @@ import { compileFilter, type Filter } from "../../domain/filter.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { segmentOf } from "../text/testing.ts";
 import { buildColumnSections } from "./build-columns.ts";
-import { evaluateFilter } from "./evaluate.ts";
+import { equalRows, evaluateFilter, matchesAtMost } from "./evaluate.ts";
 import { mergeColumnSections } from "./merge-columns.ts";
 
 const strings = fc.constantFrom("", "a", "ab", "b", "bab", "été", "\uffee", "\u{1f600}", "\ud83d", "\ude00x", "10");
@@ -116,5 +116,24 @@ describe("metadata sections", () => {
     const wide = (count: number): JsonObject => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
     expect(buildColumnSections([wide(256)]).fields.length).toBe(256);
     expect(() => buildColumnSections([wide(256), { extra: 1 }])).toThrow(/257 metadata fields, more than 256/);
+  });
+});
+
+describe("what is known of a filter before it is evaluated", () => {
+  it("bounds the rows that pass, and finds those of one equality in place", () => {
+    let found = 0;
+    fc.assert(
+      fc.property(fc.array(documents, { maxLength: 12 }), filters, (metadata, filter) => {
+        const segment = segmentWith(metadata);
+        const passing = [...evaluateFilter(segment, filter)];
+        expect(matchesAtMost(segment, filter)).toBeGreaterThanOrEqual(passing.length);
+        const place = equalRows(segment, filter);
+        if (place === undefined) return;
+        found += 1;
+        expect([...new Uint32Array(segment.buffer, place.address, place.count)]).toEqual(passing);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(found).toBeGreaterThan(50);
   });
 });

@@ -14,6 +14,11 @@ export function evaluateFilter(segment: SegmentBytes, filter: Filter): Bitmap {
   return new Evaluation(columnIndexOf(segment), segment.header.rows).filter(filter);
 }
 
+/** Where the rows of a filter that is one equality lie in the segment's memory, ascending; undefined for any other filter. */
+export function equalRows(segment: SegmentBytes, filter: Filter): { readonly address: number; readonly count: number } | undefined {
+  return new Evaluation(columnIndexOf(segment), segment.header.rows).equalRows(filter);
+}
+
 /** At most so many rows pass, as far as dictionaries tell without looking at rows. */
 export function matchesAtMost(segment: SegmentBytes, filter: Filter): number {
   return new Evaluation(columnIndexOf(segment), segment.header.rows).atMost(filter);
@@ -38,6 +43,21 @@ class Evaluation {
       else parts.push(...this.#conditions(this.#index.field(fieldName(parsePath(key))), value as Scalar | Comparison));
     }
     return this.#all(parts);
+  }
+
+  equalRows(filter: Filter): { readonly address: number; readonly count: number } | undefined {
+    const [[key, condition] = ["and", undefined], ...others] = Object.entries(filter);
+    if (others.length > 0 || key === "and" || key === "or" || key === "not" || condition === undefined) return undefined;
+    const value = isJsonObject(condition) ? (Object.keys(condition).length === 1 ? (condition as Comparison).eq : undefined) : (condition as Scalar);
+    if (value === undefined) return undefined;
+    const field = this.#index.field(fieldName(parsePath(key)));
+    if (field < 0) return { address: 0, count: 0 };
+    const [from, to] = this.#equal(field, value, 0);
+    // The rows of one value are ascending; those of several would have to be merged.
+    if (to - from > 1) return undefined;
+    const { rows, starts } = this.#index;
+    const start = starts[from] as number;
+    return { address: rows.byteOffset + start * 4, count: (starts[to] as number) - start };
   }
 
   atMost(filter: Filter): number {

@@ -13,6 +13,7 @@ export interface Kernels {
   searchRows(ctx: number, candidates: number, masked: boolean): number;
   searchLists(ctx: number, candidates: number, masked: boolean, atMost: number, slack: number, weight: number, ease: number): number;
   searchGivenLists(ctx: number, candidates: number, masked: boolean, list: number, count: number): number;
+  searchGivenRows(ctx: number, candidates: number, list: number, count: number): number;
   roughLog2(x: number): number;
   orderLists(ctx: number): number;
   traceLists(ctx: number, candidates: number, limit: number): number;

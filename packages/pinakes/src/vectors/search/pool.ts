@@ -6,7 +6,7 @@
 import { availableParallelism } from "node:os";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
-import { evaluateFilter, matchesAtMost } from "../filter/evaluate.ts";
+import { equalRows, evaluateFilter, matchesAtMost } from "../filter/evaluate.ts";
 import { codeStrideOf } from "../kernels/context.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
@@ -191,8 +191,9 @@ export class SearchPool {
   #inline({ sources, k, recall, filter }: SearchRequest, vector: Float32Array): FlatHits {
     const flat = sources.map(({ segment, dead, lists }, number) => {
       const search = this.#ownSearch(segment);
-      const allowed = filter === undefined ? undefined : evaluateFilter(search.segment, filter);
-      return flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, lists }));
+      const given = filter === undefined || dead !== undefined ? undefined : equalRows(search.segment, filter);
+      const allowed = filter === undefined || given !== undefined ? undefined : evaluateFilter(search.segment, filter);
+      return flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, given, lists }));
     });
     return flat.length === 1 ? (flat[0] as FlatHits) : bestOf(flat, k);
   }

@@ -23,6 +23,8 @@ export interface VectorQuery {
   readonly dead?: Bitmap | undefined;
   /** Where given, only these rows may be found. */
   readonly allowed?: Bitmap | undefined;
+  /** Where given, only these rows, ascending row numbers in the segment's memory, are looked at; not together with `dead` or `allowed`. */
+  readonly given?: { readonly address: number; readonly count: number } | undefined;
   /** Where given, only these lists are searched: those of which the bytes are there. */
   readonly lists?: Uint32Array | undefined;
 }
@@ -69,12 +71,19 @@ export class SegmentSearch {
   search(query: VectorQuery): VectorHits {
     const { rows, ivf } = this.segment.header;
     this.#query.set(query.vector);
+    if (query.given !== undefined) return this.#searchGiven(query.k, query.given);
     const matching = this.#exclude(query.dead, query.allowed);
     const masked = matching !== undefined;
     const k = Math.min(query.k, matching ?? rows);
     if (k === 0) return { rows: new Uint32Array(0), scores: new Float32Array(0) };
     const candidates = Math.min(candidatesOf(k), matching ?? rows);
     return this.#take(k, this.#run(query, ivf, candidates, masked, matching ?? rows));
+  }
+
+  #searchGiven(wanted: number, { address, count }: { readonly address: number; readonly count: number }): VectorHits {
+    const k = Math.min(wanted, count);
+    if (k === 0) return { rows: new Uint32Array(0), scores: new Float32Array(0) };
+    return this.#take(k, this.#kernels.searchGivenRows(this.#ctx, Math.min(candidatesOf(k), count), address, count));
   }
 
   /** The lists that a search would read, nearest first, as far as the calibration with a fixed number of lists says. */

@@ -2,5 +2,5 @@
 export { prepare } from "./query";
 export { scanRange, scanRows, scanMasked } from "./scan";
 export { exactScore } from "./rescore";
-export { orderLists, roughLog2, searchGivenLists, searchLists, searchRows, traceLists } from "./search";
+export { orderLists, roughLog2, searchGivenLists, searchGivenRows, searchLists, searchRows, traceLists } from "./search";
 export { accumulate, assign } from "./kmeans";

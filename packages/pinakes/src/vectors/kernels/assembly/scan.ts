@@ -1,6 +1,6 @@
 /** Scoring of int8 rows: score = scale · (idot − 64 · sum) · query scale + bias, the best into the heap. */
 import {
-  addScanned, chunkOf, codeStride, excludedOf, queryCodes, queryScale, rowTable, tableBias, tableCodes, tableScale, tableSum, threshold,
+  addScanned, chunkOf, codeStride, excludedOf, queryCodes, queryScale, rowTable, setTouched, tableBias, tableCodes, tableScale, tableSum, threshold,
 } from "./context";
 import { dot1, dot4, dot4Apart } from "./dot";
 import { offer } from "./heap";
@@ -53,9 +53,12 @@ export function scanRows(ctx: usize, list: usize, count: u32): void {
   const stride = codeStride(ctx);
   const scale = queryScale(ctx);
   const codes = tableCodes(table);
+  let touched: u32 = 0;
   let i: u32 = 0;
   for (; i + 4 <= count; i += 4) {
     const at = list + (<usize>i << 2);
+    // There is no instruction to read ahead, but a load whose value nobody waits for does it: the rows after these are on their way.
+    if (i + aheadRows + 4 <= count) touched |= touch4(codes, at + (<usize>aheadRows << 2), stride);
     const r0 = load<u32>(at), r1 = load<u32>(at, 4), r2 = load<u32>(at, 8), r3 = load<u32>(at, 12);
     const dots = r3 - r0 < 8
       ? dot4(codes + r0 * stride, codes + r1 * stride, codes + r2 * stride, codes + r3 * stride, query, stride)
@@ -77,7 +80,22 @@ export function scanRows(ctx: usize, list: usize, count: u32): void {
     const score = score1(table, row, query, stride, scale);
     if (score >= threshold(ctx)) offer(ctx, score, row);
   }
+  setTouched(ctx, touched);
   addScanned(ctx, count);
+}
+
+const aheadRows: u32 = 8;
+const lineBytes: usize = 64;
+
+/** Every cache line of the four rows at `list`. */
+@inline function touch4(codes: usize, list: usize, stride: usize): u32 {
+  const p0 = codes + load<u32>(list) * stride, p1 = codes + load<u32>(list, 4) * stride;
+  const p2 = codes + load<u32>(list, 8) * stride, p3 = codes + load<u32>(list, 12) * stride;
+  let seen: u32 = 0;
+  for (let line: usize = 0; line < stride; line += lineBytes) {
+    seen |= load<u8>(p0 + line) | load<u8>(p1 + line) | load<u8>(p2 + line) | load<u8>(p3 + line);
+  }
+  return seen;
 }
 
 @inline function gather(base: usize, r0: u32, r1: u32, r2: u32, r3: u32): v128 {

@@ -6,7 +6,7 @@ import {
 import { heapify, keyOf, rowOf, scoreOf, takeBest } from "./heap";
 import { prepare } from "./query";
 import { rescore } from "./rescore";
-import { scanMasked, scanRange, score1, scores4 } from "./scan";
+import { scanMasked, scanRange, scanRows, score1, scores4 } from "./scan";
 
 function begin(ctx: usize, candidates: u32): void {
   setHeapSize(ctx, 0);
@@ -22,6 +22,14 @@ export function searchRows(ctx: usize, candidates: u32, masked: bool): u32 {
   begin(ctx, candidates);
   if (masked) scanMasked(ctx, 0, rowsOf(ctx));
   else scanRange(ctx, 0, rowsOf(ctx));
+  rescore(ctx);
+  return heapSize(ctx);
+}
+
+/** The rows of an ascending list of row numbers (u32) in memory, and no others. */
+export function searchGivenRows(ctx: usize, candidates: u32, list: usize, count: u32): u32 {
+  begin(ctx, candidates);
+  scanRows(ctx, list, count);
   rescore(ctx);
   return heapSize(ctx);
 }
