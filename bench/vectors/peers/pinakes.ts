@@ -1,5 +1,5 @@
 /** Ours, as a user has it: `open({ dir })`, SQLite and a folder, appended in deltas, compacted, queried with strong reads through the public API. */
-import { open as openPinakes, tenantScope } from "../../../packages/pinakes/src/index.ts";
+import { open as openPinakes, PinakesError, tenantScope } from "../../../packages/pinakes/src/index.ts";
 import { inProcess, startBuild, type Candidate, type TextSet, type VectorSet } from "../candidate.ts";
 import { diskBytesOf } from "../processes.ts";
 
@@ -18,14 +18,29 @@ export async function open(dir: string): Promise<Candidate> {
     build: async (data: VectorSet) => {
       const built = startBuild(inProcess.cpuMs);
       await vectors.create(scope, collection, { dims: data.dims, language: "none" });
-      for (let from = 0; from < data.rows; from += deltaRows) {
+      const append = async (from: number): Promise<void> => {
         const upsert = Array.from({ length: Math.min(deltaRows, data.rows - from) }, (_, i) => {
           const row = from + i;
           const vector = data.vectors.subarray(row * data.dims, (row + 1) * data.dims);
           return { id: String(row), vector, metadata: { tag10: data.tag10[row] as number, tag1: data.tag1[row] as number } };
         });
-        await vectors.append(scope, collection, { upsert });
-      }
+        try {
+          await vectors.append(scope, collection, { upsert });
+        } catch (error) {
+          if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
+          await vectors.compact(scope, collection);
+          await append(from);
+        }
+      };
+      // Two producers, so that one's rows are checked while the other's are built.
+      const next = { row: 0 };
+      const producer = async (): Promise<void> => {
+        for (let from = next.row; from < data.rows; from = next.row) {
+          next.row += deltaRows;
+          await append(from);
+        }
+      };
+      await Promise.all([producer(), producer()]);
       await vectors.compact(scope, collection, { all: true });
       const measured = built(0);
       await vectors.collect(scope, collection);

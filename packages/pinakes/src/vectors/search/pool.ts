@@ -11,13 +11,14 @@ import { codeStrideOf } from "../kernels/context.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
 import type { Answer, FlatHits, SearchTask, TaskSource } from "./messages.ts";
+import { TurnBudget } from "./turn-budget.ts";
 import { PoolThread } from "./pool-thread.ts";
 import { bestOf, flatHits } from "./run-task.ts";
-import { effortOf, recallDefault, SegmentSearch } from "./search-segment.ts";
+import { effortOf, exactRowsMax, recallDefault, SegmentSearch } from "./search-segment.ts";
 
 const splitBytesMinDefault = 32 * 1024 ** 2;
-/** About 50 µs. Measured: handing a search to a thread costs 20 to 90 µs by itself, most of it when the thread was asleep. */
-const inlineBytesMaxDefault = 768 * 1024;
+/** Less than half a millisecond. Measured: handing a search to a thread that sleeps costs 100 to 300 µs by itself, on two processors. */
+const inlineBytesMaxDefault = 6 * 1024 ** 2;
 const inlineHitsMax = 100;
 export interface SearchRequest {
   /** At least one part, `vector` or `text`, is asked for. */
@@ -75,12 +76,15 @@ export class SearchPool {
   readonly #segments = new Map<string, LoadedSegment>();
   /** For searches in the caller's thread, made at the first of them. */
   readonly #own = new Map<string, SegmentSearch>();
+  /** What the caller's thread may do in one turn of its event loop. */
+  readonly #turn: TurnBudget;
   #closed = false;
 
   constructor(options: PoolOptions = {}) {
     this.#threadCount = Math.max(1, options.threads ?? availableParallelism());
     this.slots = this.#threadCount + 1;
     this.#inlineBytesMax = options.inlineBytesMax ?? inlineBytesMaxDefault;
+    this.#turn = new TurnBudget(this.#inlineBytesMax);
     this.#splitBytesMin = options.splitBytesMin ?? splitBytesMinDefault;
     this.#script = options.script ?? new URL(import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js", import.meta.url);
     // Started by the first search that needs them: a process that never searches has none.
@@ -111,7 +115,7 @@ export class SearchPool {
     const costs = request.sources.map(({ segment }) => this.#bytesRead(segment, request));
     const cost = costs.reduce((sum, bytes) => sum + bytes, 0);
     const { vector, text, k } = request;
-    if (vector !== undefined && text === undefined && k <= inlineHitsMax && cost < this.#inlineBytesMax)
+    if (vector !== undefined && text === undefined && k <= inlineHitsMax && cost < this.#inlineBytesMax && (await this.#turn.take(cost)))
       return { vector: hitsOf(this.#inline(request, vector)) };
     const groups = cost < this.#splitBytesMin || vector === undefined ? [request.sources.map((_, i) => i)] : this.#groups(costs);
     if (groups.length === 1) return resultOf(await this.#ask(request, groups[0] as number[], request.vector, request.text));
@@ -191,7 +195,9 @@ export class SearchPool {
   #inline({ sources, k, recall, filter }: SearchRequest, vector: Float32Array): FlatHits {
     const flat = sources.map(({ segment, dead, lists }, number) => {
       const search = this.#ownSearch(segment);
-      const given = filter === undefined || dead !== undefined ? undefined : equalRows(search.segment, filter);
+      const equal = filter === undefined || dead !== undefined ? undefined : equalRows(search.segment, filter);
+      // Many rows are found faster by lists.
+      const given = equal !== undefined && equal.count <= exactRowsMax ? equal : undefined;
       const allowed = filter === undefined || given !== undefined ? undefined : evaluateFilter(search.segment, filter);
       return flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, given, lists }));
     });

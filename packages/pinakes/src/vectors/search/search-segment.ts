@@ -12,7 +12,7 @@ import type { IvfHeader, SegmentBytes } from "../segment/segment-bytes.ts";
 
 export const recallDefault = 0.97;
 /** So few rows are scanned faster, and certainly found, without lists. */
-const exactRowsMax = 4_000;
+export const exactRowsMax = 4_000;
 
 export interface VectorQuery {
   readonly vector: Float32Array;
