@@ -33,6 +33,8 @@ import { Thread } from "./thread.ts";
 const smallPageItems = 101;
 const pauseBytes = 1_048_576;
 const smallBytes = 4_096;
+/** So many items of a partition are read by one statement. */
+const fewKeys = 4;
 const writesWaitingMax = 10_000;
 /** How old the definition that a point read goes by may be; only another process can have changed it. */
 const definitionMsMax = 500;
@@ -66,6 +68,7 @@ function prepareFile(dir: string, file: string): void {
 
 interface PointStatements {
   readonly text: StatementSync;
+  readonly few: StatementSync;
   readonly bytes: StatementSync;
 }
 
@@ -143,6 +146,8 @@ export class SqliteItemEngine implements ItemEngine {
   }
 
   async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
+    const [first] = keys;
+    if (first !== undefined && keys.length <= fewKeys && keys.every(({ pk }) => pk === first.pk)) return this.#readFew(container.name, first.pk, keys);
     const found: (StoredItem | undefined)[] = [];
     let bytes = 0;
     for (const key of keys) {
@@ -156,6 +161,21 @@ export class SqliteItemEngine implements ItemEngine {
       bytes = 0;
     }
     return found;
+  }
+
+  /** Some items of one partition by one statement: one read transaction instead of several, which is most of what a small read costs. */
+  #readFew(name: string, pk: string, keys: readonly StoredKey[]): (StoredItem | undefined)[] {
+    const ids = Array.from({ length: fewKeys }, (_, i) => keys[i]?.idKey ?? null);
+    let rows: [string, string, number, number | null, string][];
+    try {
+      rows = this.#points(name).few.all(pk, ...ids) as unknown as typeof rows;
+    } catch (error) {
+      throw toPinakesError(error);
+    }
+    return keys.map(({ idKey }) => {
+      const row = rows.find(([id]) => id === idKey);
+      return row === undefined ? undefined : { pk, idKey, etag: row[1], modifiedAt: row[2], ttl: row[3], json: row[4] };
+    });
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
@@ -222,13 +242,16 @@ export class SqliteItemEngine implements ItemEngine {
   #points(name: string): PointStatements {
     let statements = this.#pointStatements.get(name);
     if (statements === undefined) {
-      const prepare = (doc: string) => {
-        const statement = this.#db.prepare(`SELECT etag, modified_at, ttl, ${doc} FROM ${tableName(name)} WHERE pk = ? AND id = ?`);
+      const prepare = (doc: string, where = "id = ?") => {
+        const statement = this.#db.prepare(
+          `SELECT ${where === "id = ?" ? "" : "id, "}etag, modified_at, ttl, ${doc} FROM ${tableName(name)} WHERE pk = ? AND ${where}`,
+        );
         statement.setReturnArrays(true);
         return statement;
       };
       // A small text becomes bytes faster here, where Buffers share a pool; a large one there, where it is copied once less.
-      statements = { text: prepare("doc"), bytes: prepare(`iif(octet_length(doc) < ${smallBytes}, doc, CAST(doc AS BLOB))`) };
+      const few = `id IN (${Array.from({ length: fewKeys }, () => "?").join(", ")})`;
+      statements = { text: prepare("doc"), few: prepare("doc", few), bytes: prepare(`iif(octet_length(doc) < ${smallBytes}, doc, CAST(doc AS BLOB))`) };
       this.#pointStatements.set(name, statements);
     }
     return statements;
