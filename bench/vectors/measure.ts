@@ -59,7 +59,13 @@ export async function measure<Data extends { readonly name: string }, Query>(
   const rssBytes = candidate.rssBytes();
   const onwards = candidate.parameters.slice(candidate.parameters.indexOf(picked.parameter));
   const field = async (name: Field): Promise<Point> =>
-    measurePoint(candidate, questions, (await climb(candidate, questions, onwards, name, recall)).reduce((a, b) => (b.recall > a.recall ? b : a)).parameter, name, 3);
+    measurePoint(
+      candidate,
+      questions,
+      (await climb(candidate, questions, onwards, name, recall)).reduce((a, b) => (b.recall > a.recall ? b : a)).parameter,
+      name,
+      3,
+    );
   const filtered = candidate.noFilter ?? { tag10: await field("tag10"), tag1: await field("tag1") };
   return { name: candidate.name, note: candidate.note, data, build, sweep, chosen, reached: chosen.recall >= recall, filtered, rssBytes };
 }

@@ -10,7 +10,7 @@ const bars = {
 } as const;
 
 export async function peerRows(set: SetName, size: SizeName): Promise<Row[]> {
-  const peers = size === "1m" ? ["pinakes", "usearch"] : ["pinakes", "usearch", "pgvector", "qdrant", "lancedb"];
+  const peers = size === "1m" ? ["pinakes", "usearch"] : ["pinakes", "usearch", "pgvector", "qdrant", ...(set === "clustered" ? ["lancedb"] : [])];
   const first = await runPeers(peers, set, size);
   // The close race twice, at different times: a neighbour that is busy for a minute must not decide it. The better run counts, for both.
   const again = size === "1m" ? [] : await runPeers(["pinakes", "usearch"], set, size);
@@ -59,7 +59,7 @@ function ownRows(label: string, { chosen, build, rssBytes, filtered, reached }: 
 
 function againstPeer(set: SetName, label: string, ours: Measured, peer: Outcome, name: string): Row[] {
   if ("reason" in peer) return [{ name: `${label}: vs ${name}`, value: Number.NaN, unit: "×", bar: null, note: `NOT MEASURED: ${peer.reason}` }];
-  const cpu = totalCpu(peer.chosen) / totalCpu(ours.chosen);
+  const cpu = totalCpu(peer.chosen, name) / ours.chosen.cpuMs;
   const bar = (bars[set] as Record<string, number>)[name];
   const rows: Row[] = [
     {
@@ -67,7 +67,7 @@ function againstPeer(set: SetName, label: string, ours: Measured, peer: Outcome,
       value: cpu,
       unit: "×",
       bar: bar === undefined ? null : { atLeast: bar },
-      note: `${peer.chosen.cpuMs.toFixed(3)} ms at recall ${peer.chosen.recall.toFixed(3)} (${String(peer.chosen.parameter)})`,
+      note: `${totalCpu(peer.chosen, name).toFixed(3)} ms at recall ${peer.chosen.recall.toFixed(3)} (${String(peer.chosen.parameter)})`,
     },
   ];
   if (set === "clustered") rows.push(buildRow(label, ours, peer, name));
@@ -75,7 +75,7 @@ function againstPeer(set: SetName, label: string, ours: Measured, peer: Outcome,
     const [theirs, own] = [peer.filtered.tag1, ours.filtered.tag1];
     rows.push({
       name: `${label}: filter of 1 % vs ${peer.name}`,
-      value: totalCpu(theirs) / totalCpu(own),
+      value: totalCpu(theirs, name) / own.cpuMs,
       unit: "×",
       bar: { atLeast: 50 },
       note: `CPU ${theirs.cpuMs.toFixed(2)} ms at recall ${theirs.recall.toFixed(3)}; p50 ${theirs.p50Ms.toFixed(2)} ms and ${own.p50Ms.toFixed(3)} ms`,
@@ -84,9 +84,9 @@ function againstPeer(set: SetName, label: string, ours: Measured, peer: Outcome,
   return rows;
 }
 
-/** Of the engine alone: what a server's client costs is the caller's. */
-function totalCpu({ cpuMs }: Point): number {
-  return cpuMs;
+/** Of a server and its client together: ours is both in one process. */
+function totalCpu({ cpuMs, clientCpuMs }: Point, name: string): number {
+  return name === "pgvector" || name === "qdrant" ? cpuMs + clientCpuMs : cpuMs;
 }
 
 function buildRow(label: string, ours: Measured, peer: Measured, name: string): Row {

@@ -11,7 +11,7 @@ import { openVectors, type OpenedVectors } from "../../src/vectors/open-vectors.
 import { scope } from "./support/machine.ts";
 import { line, refusalOf, rowsOf } from "./support/state.ts";
 
-type Trouble = "500" | "503" | "cut" | "cut after";
+type Trouble = "500" | "503" | "cut" | "cut after" | "silent";
 
 let s3: S3Server;
 let proxy: Server;
@@ -26,6 +26,7 @@ beforeAll(async () => {
   proxy = createServer((incoming, answer) => {
     const spoilt = trouble !== undefined && trouble.left > 0 && trouble.matches(incoming.method ?? "", incoming.url ?? "") ? trouble : undefined;
     if (spoilt !== undefined) spoilt.left -= 1;
+    if (spoilt?.kind === "silent") return void incoming.resume();
     if (spoilt?.kind === "cut") return void incoming.socket.destroy();
     if (spoilt?.kind === "500" || spoilt?.kind === "503") {
       incoming.resume();
@@ -43,7 +44,7 @@ beforeAll(async () => {
   await once(proxy, "listening");
   const bucket = await s3.bucket("trouble");
   const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const objects = await openS3Objects({ ...bucket, endpoint, attemptsMax: 1 });
+  const objects = await openS3Objects({ ...bucket, endpoint, attemptsMax: 1, idleMsMax: 500 });
   opened = await openVectors({ items: await openMemoryItems(), objects, system: systemScope("tests", () => {}), threads: 1 });
 });
 afterAll(async () => {
@@ -56,7 +57,7 @@ afterAll(async () => {
 const isPut = (folder: string) => (method: string, path: string) => method === "PUT" && path.includes(`/${folder}/`);
 
 describe("vectors: an S3 in trouble", () => {
-  for (const kind of ["500", "503", "cut", "cut after"] as const) {
+  for (const kind of ["500", "503", "cut", "cut after", "silent"] as const) {
     it(`rows 13, 31: R-CMP-09 ${kind}: an append and a fold say UNAVAILABLE, count nothing, and go through when it is over`, async () => {
       const { vectors } = opened;
       const id = `c-${kind.replace(" ", "-")}`;

@@ -16,9 +16,13 @@ export interface S3ObjectsOptions {
   /** Whether `If-None-Match: *` works there. Amazon's does; some others ignore it, which would break the promise of `ifAbsent`. */
   readonly conditionalPut?: boolean;
   readonly attemptsMax?: number;
+  /** How long a connection may be silent before it counts as lost: 60 s. A transfer may take as long as bytes come. */
+  readonly idleMsMax?: number;
 }
 
 const attemptsMaxDefault = 5;
+const connectMsMax = 10_000;
+const idleMsMaxDefault = 60_000;
 
 /** Objects in a bucket, which must be there. */
 export async function openS3Objects(options: S3ObjectsOptions): Promise<ObjectStore> {
@@ -26,11 +30,12 @@ export async function openS3Objects(options: S3ObjectsOptions): Promise<ObjectSt
 }
 
 export async function connectS3Driver(options: S3ObjectsOptions): Promise<S3ObjectDriver> {
-  const { bucket, prefix = "", region, endpoint, pathStyle = false, credentials, attemptsMax = attemptsMaxDefault } = options;
+  const { bucket, prefix = "", region, endpoint, pathStyle = false, credentials, attemptsMax = attemptsMaxDefault, idleMsMax = idleMsMaxDefault } = options;
   const s3 = await import("@aws-sdk/client-s3");
   const client = new s3.S3Client({
     forcePathStyle: pathStyle,
     maxAttempts: attemptsMax,
+    requestHandler: { connectionTimeout: connectMsMax, socketTimeout: idleMsMax },
     // Newer checksums only where S3 demands them: other stores do not know them.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",

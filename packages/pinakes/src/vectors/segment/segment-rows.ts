@@ -18,6 +18,10 @@ export class SegmentRows {
   /** A delta's rows all have the seq of their log entry. */
   readonly #deltaSeq: number | undefined;
   readonly #seqs: Float64Array | undefined;
+  // Opened when they are first needed: a merge never reads a text.
+  #idTexts: Pieces | undefined;
+  #text: Pieces | undefined;
+  #meta: Pieces | undefined;
 
   constructor(segment: SegmentBytes, deltaSeq?: number) {
     this.segment = segment;
@@ -33,7 +37,8 @@ export class SegmentRows {
   }
 
   id(row: number): string {
-    return utf8(this.idBytes(row));
+    this.#idTexts ??= new Pieces(this.segment, "rows.ids");
+    return this.#idTexts.read(row) ?? "";
   }
 
   idBytes(row: number): Uint8Array {
@@ -49,13 +54,14 @@ export class SegmentRows {
   }
 
   text(row: number): string | undefined {
-    const bytes = this.#piece("rows.text", row);
-    return bytes.length === 0 ? undefined : utf8(bytes);
+    this.#text ??= new Pieces(this.segment, "rows.text");
+    return this.#text.read(row);
   }
 
   metadata(row: number): JsonObject {
-    const bytes = this.#piece("rows.meta", row);
-    return bytes.length === 0 ? {} : (JSON.parse(utf8(bytes)) as JsonObject);
+    this.#meta ??= new Pieces(this.segment, "rows.meta");
+    const json = this.#meta.read(row);
+    return json === undefined ? {} : (JSON.parse(json) as JsonObject);
   }
 
   /** As it was given. */
@@ -82,16 +88,26 @@ export class SegmentRows {
     }
     return summer.sum();
   }
-
-  #piece(name: "rows.text" | "rows.meta", row: number): Uint8Array {
-    const offsets = this.segment.u32(`${name}.offsets`);
-    return this.segment.u8(name).subarray(offsets[row], offsets[row + 1]);
-  }
 }
 
-/** By Buffer, which reads shared memory in place; TextDecoder refuses it. */
-function utf8(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+/** Texts that lie one after the other, by the row that they belong to. */
+class Pieces {
+  readonly #bytes: Buffer;
+  readonly #offsets: Uint32Array;
+
+  constructor(segment: SegmentBytes, name: string) {
+    const { buffer, byteOffset, byteLength } = segment.u8(name);
+    // By Buffer, which reads shared memory in place; TextDecoder refuses it.
+    this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
+    this.#offsets = segment.u32(`${name}.offsets`);
+  }
+
+  /** Undefined where there is none. */
+  read(row: number): string | undefined {
+    const start = this.#offsets[row] as number;
+    const end = this.#offsets[row + 1] as number;
+    return start === end ? undefined : this.#bytes.toString("utf8", start, end);
+  }
 }
 
 function lowerBound(keys: Float64Array, hash: number): number {
