@@ -5,6 +5,7 @@
 import { report, type Row } from "./lib/report.ts";
 import { measureBandwidth } from "./vectors/bandwidth.ts";
 import { peerRows, textRows } from "./vectors/ratios.ts";
+import { coldRows } from "./vectors/cold.ts";
 import { exactRows } from "./vectors/exact.ts";
 import { idleRows } from "./vectors/idle.ts";
 import { streamRows } from "./vectors/stream.ts";
@@ -21,6 +22,6 @@ for (const { threads, medianGigabytesPerSecond } of await measureBandwidth())
   });
 const bandwidth = rows[0]?.value ?? 1;
 rows.push(...(await peerRows("clustered", "100k")), ...(await peerRows("hard", "100k")), ...(await textRows()));
-rows.push(...(await exactRows(bandwidth)), ...(await streamRows()), ...(await idleRows()), ...(await scifactRows()));
+rows.push(...(await exactRows(bandwidth)), ...(await coldRows()), ...(await streamRows()), ...(await idleRows()), ...(await scifactRows()));
 if (process.env["VECTORS_FULL"] === "1") rows.push(...(await peerRows("clustered", "1m")));
 report("vectors", rows);

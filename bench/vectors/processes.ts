@@ -100,7 +100,15 @@ export async function freePort(): Promise<number> {
 
 /** Bytes that the files under a folder take up on disk. */
 export function diskBytesOf(path: string): number {
-  const stat = statSync(path);
+  // A server may be tidying up: what has gone takes no room.
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
   if (!stat.isDirectory()) return stat.blocks * 512;
-  return readdirSync(path).reduce((sum, name) => sum + diskBytesOf(join(path, name)), 0);
+  let names: string[] = [];
+  try {
+    names = readdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  return names.reduce((sum, name) => sum + diskBytesOf(join(path, name)), 0);
 }
