@@ -1,6 +1,7 @@
 /**
  * npm run bench -- vectors: search against usearch, LanceDB, Qdrant, pgvector and FTS5, then what only we have bars for.
- * VECTORS_FULL=1 adds a million rows, which takes many minutes. Details of every candidate are printed before the table of bars.
+ * VECTORS_SETS=clustered leaves out the hard set; VECTORS_FULL=1 adds a million rows, which takes many minutes. Details of every
+ * candidate are printed before the table of bars.
  */
 import { report, type Row } from "./lib/report.ts";
 import { measureBandwidth } from "./vectors/bandwidth.ts";
@@ -21,7 +22,9 @@ for (const { threads, medianGigabytesPerSecond } of await measureBandwidth())
     note: "the floor of every exact scan, measured now",
   });
 const bandwidth = rows[0]?.value ?? 1;
-rows.push(...(await peerRows("clustered", "100k")), ...(await peerRows("hard", "100k")), ...(await textRows()));
+const sets = (process.env["VECTORS_SETS"] ?? "clustered,hard").split(",");
+for (const set of ["clustered", "hard"] as const) if (sets.includes(set)) rows.push(...(await peerRows(set, "100k")));
+rows.push(...(await textRows()));
 rows.push(...(await exactRows(bandwidth)), ...(await coldRows()), ...(await streamRows()), ...(await idleRows()), ...(await scifactRows()));
 if (process.env["VECTORS_FULL"] === "1") rows.push(...(await peerRows("clustered", "1m")));
 report("vectors", rows);

@@ -27,14 +27,28 @@ export async function coldRows(): Promise<Row[]> {
     const pinakes = await open({ dir, background: false });
     await pinakes.vectors.create(scope, "cold", { dims: data.dims, language: "none" });
     for (let from = 0; from < data.rows; from += deltaRows) {
-      const upsert = Array.from({ length: deltaRows }, (_, i) => ({ id: String(from + i), vector: data.vectors.subarray((from + i) * data.dims, (from + i + 1) * data.dims) }));
+      const upsert = Array.from({ length: deltaRows }, (_, i) => ({
+        id: String(from + i),
+        vector: data.vectors.subarray((from + i) * data.dims, (from + i + 1) * data.dims),
+      }));
       await pinakes.vectors.append(scope, "cold", { upsert });
     }
     await pinakes.vectors.compact(scope, "cold", { all: true });
     await pinakes.close();
-    const runs = Array.from({ length: 5 }, () => JSON.parse(execFileSync(process.execPath, [fileURLToPath(import.meta.url), "child", dir], { encoding: "utf8" })) as [number, number]);
+    const runs = Array.from(
+      { length: 5 },
+      () => JSON.parse(execFileSync(process.execPath, [fileURLToPath(import.meta.url), "child", dir], { encoding: "utf8" })) as [number, number],
+    );
     const [opened, asked] = runs.toSorted((a, b) => a[1] - b[1])[2] ?? [Number.NaN, Number.NaN];
-    return [{ name: "cold open of 100k × 384, to the first answer", value: asked, unit: "ms", bar: null, note: `every byte read and verified; files in the page cache; opening the stores took ${opened.toFixed(0)} ms` }];
+    return [
+      {
+        name: "cold open of 100k × 384, to the first answer",
+        value: asked,
+        unit: "ms",
+        bar: null,
+        note: `every byte read and verified; files in the page cache; opening the stores took ${opened.toFixed(0)} ms`,
+      },
+    ];
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
