@@ -72,9 +72,10 @@ function proofsIn(tree: Tree): Proof[] {
     .flatMap(([path, text]) => titlesIn(text).map((title) => ({ path, title, ...enginesOf(tree, suiteOf(path), title) })));
 }
 
-/** "item-store" for a file of packages/pinakes/src/testing/item-store/. */
+/** "item-store" for a file of packages/pinakes/src/testing/item-store/. That of the vector store is of no use to others, so it is with its tests. */
 function suiteOf(path: string): string | undefined {
   if (path.endsWith(".test.ts")) return undefined;
+  if (/^packages\/[^/]+\/test\/vectors\/suite-/.test(path)) return "vector-store";
   return /^packages\/[^/]+\/src\/testing\/([^/]+)\//.exec(path)?.[1];
 }
 
