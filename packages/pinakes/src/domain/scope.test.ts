@@ -19,6 +19,12 @@ describe("scopes", () => {
       expect(refusal(() => tenantScope(tenant as string))).toBe("INVALID");
   });
 
+  it("names that begin with pinakes. are the system's own: no caller gets them, background work does", () => {
+    expect(refusal(() => tenantScope("pinakes.system"))).toBe("INVALID");
+    expect(requireScope(tenantScope("pinakes"))).toBe("pinakes");
+    expect(systemScope("registry", () => {}).forTenant("pinakes.system").tenant).toBe("pinakes.system");
+  });
+
   it("a scope cannot be forged, copied or changed", () => {
     const scope = tenantScope("acme");
     for (const forged of [{ tenant: "acme" }, { ...scope }, JSON.parse(JSON.stringify(scope)), Object.create(scope), null, undefined, "acme"]) {

@@ -28,7 +28,12 @@ const scopes = new WeakSet<object>();
 const systemScopes = new WeakSet<object>();
 const tenantPattern = new RegExp(`^[A-Za-z0-9._-]{1,${limits.tenantCharsMax}}$`);
 
+/** Names that begin so are the system's own: its registries live under them, and only system scopes reach them. */
+const reservedPrefix = "pinakes.";
+
 export function tenantScope(tenant: string): Scope {
+  if (typeof tenant === "string" && tenant.startsWith(reservedPrefix))
+    throw invalid(`A tenant id does not begin with "${reservedPrefix}", which is the system's own; got ${show(tenant)}.`);
   return makeScope({ tenant: checkTenant(tenant) });
 }
 

@@ -7,7 +7,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
 
-/** No caller's tenant can have it: it is made by system scopes only, and sign-in refuses names with this beginning. */
+/** No caller can have it: `tenantScope` refuses names that begin so. */
 const systemTenant = "pinakes.system";
 const shards = 8;
 
