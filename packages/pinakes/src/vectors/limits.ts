@@ -3,7 +3,6 @@ export const vectorLimits = Object.freeze({
   dimsMin: 2,
   dimsMax: 4_096,
   collectionIdCharsMax: 128,
-  /** An id of a row: any text without NUL, in UTF-8. */
   rowIdBytesMax: 512,
   rowTextBytesMax: 262_144,
   rowMetadataBytesMax: 32_768,

@@ -1,9 +1,7 @@
 /** Figures of a collection, derived from its items (RFC 0001, principle 5). */
 import type { CollectionSite } from "./store/collection-site.ts";
 import { liveOf } from "./store/manifest.ts";
-import { PinakesError } from "../domain/errors.ts";
-import { manifestOf } from "./compact/fold.ts";
-import { Fenced } from "./compact/publish.ts";
+import { currentManifest } from "./compact/current-manifest.ts";
 import type { CollectionSettings } from "./segment/collection-settings.ts";
 
 export interface CollectionStats {
@@ -27,22 +25,9 @@ export interface CollectionStats {
   readonly lease: { readonly owner: string | null; readonly epoch: number };
 }
 
-const attemptsMax = 20;
-
 export async function collectionStats(site: CollectionSite): Promise<CollectionStats> {
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    try {
-      return await readStats(site);
-    } catch (error) {
-      if (!(error instanceof Fenced)) throw error; // The head moved in between: again.
-    }
-  }
-  throw new PinakesError("UNAVAILABLE", "The collection changed again and again during this read; try again.");
-}
-
-async function readStats(site: CollectionSite): Promise<CollectionStats> {
-  const { fence, head, log } = await site.state();
-  const [manifest, lease, [oldest]] = await Promise.all([manifestOf(site, head), site.lease(), site.deltas(head.appliedSeq + 1, 1)]);
+  const { fence, head, log, manifest } = await currentManifest(site);
+  const [lease, [oldest]] = await Promise.all([site.lease(), site.deltas(head.appliedSeq + 1, 1)]);
   return {
     collection: site.collection,
     status: fence.status === "diverged" ? "diverged" : "active",

@@ -21,6 +21,7 @@ import { countView, queryView, type QueryResult } from "./read/query.ts";
 import type { ReadOptions, Reader } from "./read/reader.ts";
 import { findLive, type ViewSource } from "./read/view.ts";
 import type { SearchPool } from "./search/pool.ts";
+import type { Put } from "./segment/row.ts";
 import { collectionStats, type CollectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
 import type { DeadDelta } from "./store/manifest.ts";
@@ -102,7 +103,7 @@ export class Vectors {
     return ids.map((id: unknown) => {
       if (typeof id !== "string") throw invalid(`ids: ${show(id)} is not a text.`);
       const place = findLive(view.sources, Buffer.from(id, "utf8"));
-      return place === undefined ? undefined : readVectorRow(view.sources[place.source] as ViewSource, place.row);
+      return place === undefined ? undefined : vectorRow((view.sources[place.source] as ViewSource).rows.put(place.row));
     });
   }
 
@@ -110,7 +111,7 @@ export class Vectors {
   async *rows(scope: Scope, collection: string, options: ReadOptions = {}): AsyncGenerator<VectorRow> {
     const view = await this.#pieces.reader.view(this.#site(scope, collection), options);
     for (const source of view.sources) {
-      for (let row = 0; row < source.rows.rows; row += 1) if (!(source.dead?.has(row) ?? false)) yield readVectorRow(source, row);
+      for (let row = 0; row < source.rows.rows; row += 1) if (!(source.dead?.has(row) ?? false)) yield vectorRow(source.rows.put(row));
     }
   }
 
@@ -202,7 +203,6 @@ export class Vectors {
   }
 }
 
-function readVectorRow({ rows }: ViewSource, row: number): VectorRow {
-  const text = rows.text(row);
-  return { id: rows.id(row), vector: rows.vector(row), metadata: rows.metadata(row), ...(text === undefined ? {} : { text }) };
+function vectorRow({ op: _, ...row }: Put): VectorRow {
+  return row;
 }

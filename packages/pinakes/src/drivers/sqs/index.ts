@@ -16,7 +16,7 @@ export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
   readonly prefix?: string;
   readonly attemptsMax?: number;
   readonly leaseLossesMax?: number;
-  /** Queues of which also messages without our envelope are delivered: any JSON object, from producers that do not use Pinakes. */
+  /** Queues that producers without Pinakes write to, too: there any JSON object is a message, not only what `send` wrote. */
   readonly plainQueues?: readonly string[];
 }
 

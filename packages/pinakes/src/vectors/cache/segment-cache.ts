@@ -59,13 +59,13 @@ export class SegmentCache implements SegmentFiles {
   }
 
   async forget(site: CollectionSite): Promise<void> {
-    const prefix = `${site.tenant}/${site.collection}/`;
+    const prefix = `${site.name}/`;
     for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#evict(key);
     await this.#options.disk?.removeCollection(site);
   }
 
   async #entry(site: CollectionSite, ref: FileRef, make: () => Promise<SegmentBytes>): Promise<SegmentBytes> {
-    const key = `${site.tenant}/${site.collection}/${ref.sha256}`;
+    const key = `${site.name}/${ref.sha256}`;
     const known = this.#entries.get(key);
     if (known !== undefined) {
       this.#entries.delete(key);

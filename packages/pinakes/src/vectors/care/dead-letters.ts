@@ -1,9 +1,7 @@
 /** Deltas that could not be read (RFC 0001, "Compact"): kept in the manifest until somebody decides. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { WorkRegistry } from "../log/work-registry.ts";
-import { readRow } from "../compact/fold-plan.ts";
-import { manifestOf } from "../compact/fold.ts";
-import { Fenced } from "../compact/publish.ts";
+import { currentManifest } from "../compact/current-manifest.ts";
 import { opCodes, type Op } from "../segment/row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
@@ -11,18 +9,8 @@ import type { DeadDelta } from "../store/manifest.ts";
 import { itemIds, type DeadRequest } from "../store/records.ts";
 import { openFile } from "../segment/file-format.ts";
 
-const attemptsMax = 20;
-
 export async function listDead(site: CollectionSite): Promise<readonly DeadDelta[]> {
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const { head } = await site.state();
-    try {
-      return (await manifestOf(site, head)).dead;
-    } catch (error) {
-      if (!(error instanceof Fenced)) throw error; // The head moved in between: again.
-    }
-  }
-  throw new PinakesError("UNAVAILABLE", "The collection changed again and again during this read; try again.");
+  return (await currentManifest(site)).manifest.dead;
 }
 
 export interface InspectedDelta extends DeadDelta {
@@ -35,8 +23,8 @@ export async function inspectDead(site: CollectionSite, seq: number): Promise<In
   try {
     const rows = new SegmentRows(openFile(await site.getObject(dead.key), dead), seq);
     const content = Array.from({ length: rows.rows }, (_, row) => {
-      const { id, text } = readRow(rows, row);
-      return { id, op: opOf(rows.op[row]), ...(text === undefined ? {} : { text }) };
+      const text = rows.text(row);
+      return { id: rows.id(row), op: opOf(rows.op[row]), ...(text === undefined ? {} : { text }) };
     });
     return { ...dead, content };
   } catch (error) {

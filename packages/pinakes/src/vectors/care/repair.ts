@@ -116,7 +116,7 @@ async function resequence(site: CollectionSite, deltas: readonly Delta[], after:
     const seq = after + 1 + i;
     const operations: Operation[] = [
       { op: "upsert", document: site.document(itemIds.delta(seq), { ...delta, seq }) },
-      { op: "upsert", document: site.document(itemIds.deltaId(delta.deltaId), { seq, contentHash: delta.contentHash, duplicates: 0 }) },
+      { op: "upsert", document: site.document(itemIds.deltaId(delta.deltaId), { seq, contentHash: delta.contentHash }) },
     ];
     if (old !== 0 && old !== seq) operations.push({ op: "delete", id: itemIds.delta(old) });
     await site.batch(operations);

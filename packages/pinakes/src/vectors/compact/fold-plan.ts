@@ -58,8 +58,11 @@ function settle(
     const found = findStored(segments, id);
     if (found !== undefined && found.seq > winner.seq) continue; // Tried again after something newer was written.
     if (found !== undefined) (removed[found.segment] as number[]).push(found.row);
-    if ("patched" in winner) patched.set(winner.seq, [...(patched.get(winner.seq) ?? []), winner.patched]);
-    else if ((deltas[winner.delta] as OpenDelta).rows.isPut(winner.row) || keepsTombstone(winner.seq)) kept.push(winner);
+    if ("patched" in winner) {
+      const rows = patched.get(winner.seq) ?? [];
+      patched.set(winner.seq, rows);
+      rows.push(winner.patched);
+    } else if ((deltas[winner.delta] as OpenDelta).rows.isPut(winner.row) || keepsTombstone(winner.seq)) kept.push(winner);
   }
   return { kept: kept.map(({ delta, row }) => ({ delta, row })), patched, removed };
 }
@@ -67,7 +70,7 @@ function settle(
 function newestPut(deltas: readonly OpenDelta[], winner: Winner): Row | undefined {
   if ("patched" in winner) return winner.patched;
   const { rows } = deltas[winner.delta] as OpenDelta;
-  return rows.isPut(winner.row) ? readRow(rows, winner.row) : undefined;
+  return rows.isPut(winner.row) ? rows.put(winner.row) : undefined;
 }
 
 /** Not one that is newer than the patch: that has lost already. */
@@ -75,7 +78,7 @@ function storedPut(segments: readonly OpenSegment[], id: string, before: number)
   const found = findStored(segments, id);
   if (found === undefined || found.seq > before) return undefined;
   const { rows } = segments[found.segment] as OpenSegment;
-  return rows.isPut(found.row) ? readRow(rows, found.row) : undefined;
+  return rows.isPut(found.row) ? rows.put(found.row) : undefined;
 }
 
 /** The row or tombstone that counts for this id; there is at most one. */
@@ -87,9 +90,4 @@ function findStored(segments: readonly OpenSegment[], id: string): { segment: nu
     if (row >= 0 && !(deleted?.has(row) ?? false)) return { segment: index, row, seq: rows.seq(row) };
   }
   return undefined;
-}
-
-export function readRow(rows: SegmentRows, row: number): Row {
-  const text = rows.text(row);
-  return { id: rows.id(row), op: "put", vector: rows.vector(row), metadata: rows.metadata(row), ...(text === undefined ? {} : { text }) };
 }

@@ -3,11 +3,11 @@ import { PinakesError } from "../../domain/errors.ts";
 import { vectorLimits } from "../limits.ts";
 import type { MergeSource, Picks } from "../segment/merge-segments.ts";
 import { formatSum, RowSummer } from "../segment/row-sum.ts";
-import { openFile } from "../segment/file-format.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import type { DeadDelta, Manifest } from "../store/manifest.ts";
 import { openSegments, type OpenSegment } from "../store/open-segments.ts";
+import { rowsInMemory } from "../store/rows-in-memory.ts";
 import { itemIds, type DeadRequest, type Delta, type Head } from "../store/records.ts";
 import { planFold, type FoldPlan, type OpenDelta } from "./fold-plan.ts";
 import type { HeldLease } from "./lease.ts";
@@ -214,13 +214,11 @@ async function gather(
   const source = plan.kept.map(({ delta }) => delta);
   const row = plan.kept.map((pick) => pick.row);
   for (const [seq, rows] of plan.patched) {
-    const built = await site.parts.builder.delta(site.collection, settings, rows);
-    const ref = { key: "patched rows", sha256: built.sha256, bytes: built.bytes.byteLength, headBytes: built.headBytes };
     for (let i = 0; i < rows.length; i += 1) {
       source.push(sources.length);
       row.push(i);
     }
-    sources.push({ segment: openFile(built.bytes, ref), deltaSeq: seq });
+    sources.push({ segment: (await rowsInMemory(site, settings, rows, seq)).segment, deltaSeq: seq });
   }
   return { sources, picks: { source: Uint32Array.from(source), row: Uint32Array.from(row) } };
 }

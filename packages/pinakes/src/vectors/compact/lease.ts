@@ -19,7 +19,7 @@ export class LeaseObserver {
   /** Undefined when somebody else is at work. */
   async acquire(site: CollectionSite, owner: string): Promise<HeldLease | undefined> {
     const lease = await site.lease();
-    const name = `${site.tenant}/${site.collection}`;
+    const { name } = site;
     if (lease.owner !== null && !this.#isAbandoned(name, lease, site)) return undefined;
     this.#seen.delete(name);
     const taken: Lease = { owner, epoch: lease.epoch + 1, beat: 0 };

@@ -45,13 +45,13 @@ export class Appender {
     if (fence.status === "diverged") throw diverged(fence);
     const { rows, duplicates } = checkRows(changes, fence.settings);
     const built = await site.parts.builder.delta(site.collection, fence.settings, rows);
-    const { seq, logId, repeated } = await this.#store(site, { deltaId, built, duplicates: duplicates.length, known: input.deltaId !== undefined, head, log });
+    const { seq, logId, repeated } = await this.#store(site, { deltaId, built, known: input.deltaId !== undefined, head, log });
     return { deltaId, seq, session: encodeToken({ logId, seq }), repeated, duplicates };
   }
 
   async #store(
     site: CollectionSite,
-    { deltaId, built, duplicates, known, head, log }: { deltaId: string; built: BuiltDelta; duplicates: number; known: boolean; head: Head; log: Log },
+    { deltaId, built, known, head, log }: { deltaId: string; built: BuiltDelta; known: boolean; head: Head; log: Log },
   ): Promise<Committed> {
     if (known) {
       const earlier = await site.read<DeltaId>(itemIds.deltaId(deltaId));
@@ -65,22 +65,19 @@ export class Appender {
       await site.parts.objects.put(site.scope, key, built.bytes);
       const { sha256, headBytes, rows, contentHash } = built;
       try {
-        return await this.#commit(site, { deltaId, key, sha256, bytes: built.bytes.byteLength, headBytes, rows, contentHash, duplicates }, generation);
+        return await this.#commit(site, { deltaId, key, sha256, bytes: built.bytes.byteLength, headBytes, rows, contentHash }, generation);
       } catch (error) {
         // What was put is garbage now; a failure to remove it is left to the next collection of garbage.
-        if (error instanceof Overtaken)
-          ({
-            log: { generation },
-          } = await site.state());
-        else if (isRefused(error)) await site.parts.objects.delete(site.scope, [key]).catch(() => {});
+        if (isRefused(error)) await site.parts.objects.delete(site.scope, [key]).catch(() => {});
         if (!(error instanceof Overtaken)) throw error;
+        generation = (await site.state()).log.generation;
       }
     }
     throw new PinakesError("UNAVAILABLE", "Garbage was collected again and again during this append; try again.");
   }
 
   async #commit(site: CollectionSite, delta: Parameters<GroupCommit["commit"]>[0], generation: number): Promise<Committed> {
-    const name = `${site.tenant}/${site.collection}`;
+    const { name } = site;
     const group = this.#groups.get(name) ?? new GroupCommit(site, this.#work);
     this.#groups.set(name, group);
     try {

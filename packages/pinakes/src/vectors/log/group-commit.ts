@@ -12,7 +12,7 @@ import type { WorkRegistry } from "./work-registry.ts";
 const deltasPerBatch = 11;
 const attemptsMax = 100;
 
-export type NewDelta = Omit<Delta, "seq" | "committedAt" | "failures"> & { readonly duplicates: number };
+export type NewDelta = Omit<Delta, "seq" | "committedAt" | "failures">;
 
 export interface Committed {
   readonly seq: number;
@@ -123,10 +123,9 @@ export class GroupCommit {
       },
     ];
     for (const [i, { delta }] of group.entries()) {
-      const { duplicates, ...fields } = delta;
       const seq = log.nextSeq + i;
-      const entry: Delta = { ...fields, seq, committedAt: clock.now(), failures: 0 };
-      const known: DeltaId = { seq, contentHash: delta.contentHash, duplicates };
+      const entry: Delta = { ...delta, seq, committedAt: clock.now(), failures: 0 };
+      const known: DeltaId = { seq, contentHash: delta.contentHash };
       const ttl = Math.max(86_400, Math.ceil(policy.retentionMs / 1000));
       operations.push(
         { op: "create", document: this.#site.document(itemIds.delta(seq), entry) },

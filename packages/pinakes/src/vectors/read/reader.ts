@@ -62,7 +62,7 @@ export class Reader {
 
   /** Forgets what it knows of a collection: it was deleted. */
   forget(site: CollectionSite): void {
-    this.#cached.delete(nameOf(site));
+    this.#cached.delete(site.name);
   }
 
   /** Lets go of views that hold this file: it leaves memory. */
@@ -72,7 +72,7 @@ export class Reader {
 
   #fresh(site: CollectionSite, staleMs: number | undefined): Cached | undefined {
     if (staleMs === undefined) return undefined;
-    const cached = this.#cached.get(nameOf(site));
+    const cached = this.#cached.get(site.name);
     return cached !== undefined && site.parts.monotonic() - cached.readAt <= staleMs ? cached : undefined;
   }
 
@@ -83,7 +83,7 @@ export class Reader {
       const { head, log } = await site.state();
       // Read one after the other: a restore came in between.
       if (head.version < log.restored) continue;
-      const cached = this.#cached.get(nameOf(site));
+      const cached = this.#cached.get(site.name);
       if (cached !== undefined && sameState(cached, head, log)) return this.#touch(site, { ...cached, readAt });
       try {
         const opened = await this.#open(site, { head, log, cached, readAt });
@@ -98,7 +98,7 @@ export class Reader {
   }
 
   #touch(site: CollectionSite, cached: Cached): Cached {
-    const name = nameOf(site);
+    const { name } = site;
     this.#cached.delete(name);
     this.#cached.set(name, cached);
     if (this.#cached.size > this.#viewsMax) this.#cached.delete(this.#cached.keys().next().value as string);
@@ -108,7 +108,7 @@ export class Reader {
   /** Queries that come together share the work. */
   async #open(site: CollectionSite, seen: Seen): Promise<Cached | undefined> {
     const { head, log } = seen;
-    const name = `${nameOf(site)}/${head.commitId}/${log.nextSeq}`;
+    const name = `${site.name}/${head.commitId}/${log.nextSeq}`;
     const under = this.#opening.get(name);
     if (under !== undefined) return under;
     const opening = this.#build(site, seen);
@@ -172,10 +172,6 @@ async function historyAt(site: CollectionSite, time: number): Promise<HistoryEnt
 
 function sameState(cached: Cached, head: Head, log: Log): boolean {
   return cached.view.manifest.commitId === head.commitId && cached.logId === log.logId && cached.nextSeq >= log.nextSeq;
-}
-
-function nameOf(site: CollectionSite): string {
-  return `${site.tenant}/${site.collection}`;
 }
 
 function checkVersion(version: unknown, where: string): number {

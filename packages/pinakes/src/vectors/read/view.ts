@@ -3,9 +3,7 @@
  * count (deleted, tombstones, or written again by a later delta). Immutable; a later state shares what did not change.
  */
 import { patchMetadata } from "../log/rows.ts";
-import { readRow } from "../compact/fold-plan.ts";
 import { Bitmap } from "../segment/bitmap.ts";
-import { openFile } from "../segment/file-format.ts";
 import { idHash } from "../segment/id-hash.ts";
 import { opCodes, type Row } from "../segment/row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
@@ -13,6 +11,7 @@ import type { CollectionSite } from "../store/collection-site.ts";
 import type { Manifest } from "../store/manifest.ts";
 import { openSegments } from "../store/open-segments.ts";
 import type { Delta } from "../store/records.ts";
+import { rowsInMemory } from "../store/rows-in-memory.ts";
 
 export interface ViewSource {
   readonly rows: SegmentRows;
@@ -54,13 +53,13 @@ export async function extendView(site: CollectionSite, view: View, opened: reado
       const place = findLive(sources, rows.idBytes(row));
       if (rows.op[row] === opCodes.patch) {
         if (place === undefined) continue;
-        const base = readRow((sources[place.source] as (typeof sources)[number]).rows, place.row);
-        patched.push({ ...base, metadata: patchMetadata(base.metadata ?? {}, rows.metadata(row)) });
+        const base = (sources[place.source] as (typeof sources)[number]).rows.put(place.row);
+        patched.push({ ...base, metadata: patchMetadata(base.metadata, rows.metadata(row)) });
       }
       if (place !== undefined) mask(place);
     }
     sources.push({ rows, dead: withoutRows(rows, undefined), shared: false });
-    if (patched.length > 0) sources.push({ rows: await patchedRows(site, view.manifest, patched, rows.seq(0)), dead: undefined, shared: false });
+    if (patched.length > 0) sources.push({ rows: await rowsInMemory(site, view.manifest.settings, patched, rows.seq(0)), dead: undefined, shared: false });
   }
   return { manifest: view.manifest, seq: view.seq + opened.length, sources: sources.map(({ rows, dead }) => ({ rows, dead })) };
 }
@@ -94,10 +93,4 @@ function withoutRows(rows: SegmentRows, deleted: Bitmap | undefined): Bitmap | u
     dead?.add(row);
   }
   return dead;
-}
-
-async function patchedRows(site: CollectionSite, { settings }: Manifest, rows: readonly Row[], seq: number): Promise<SegmentRows> {
-  const built = await site.parts.builder.delta(site.collection, settings, rows);
-  const ref = { key: "patched rows", sha256: built.sha256, bytes: built.bytes.byteLength, headBytes: built.headBytes };
-  return new SegmentRows(openFile(built.bytes, ref), seq);
 }

@@ -15,3 +15,10 @@ export interface Row {
   /** A put: the row's metadata. A patch: what changes; null clears a key. */
   readonly metadata?: JsonObject;
 }
+
+/** A row as it is read from a file. */
+export interface Put extends Row {
+  readonly op: "put";
+  readonly vector: Float32Array;
+  readonly metadata: JsonObject;
+}

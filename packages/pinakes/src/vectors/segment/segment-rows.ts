@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { Bitmap } from "./bitmap.ts";
 import { idHash } from "./id-hash.ts";
-import { opCodes } from "./row.ts";
+import { opCodes, type Put } from "./row.ts";
 import { RowSummer, type RowSum } from "./row-sum.ts";
 import type { SegmentBytes } from "./segment-bytes.ts";
 
@@ -69,6 +69,12 @@ export class SegmentRows {
     const { dims } = this.segment.header;
     const stride = Math.ceil(dims / 4) * 4;
     return this.segment.f32("vectors.f32").slice(row * stride, row * stride + dims);
+  }
+
+  /** A put, with all that it holds. */
+  put(row: number): Put {
+    const text = this.text(row);
+    return { id: this.id(row), op: "put", vector: this.vector(row), metadata: this.metadata(row), ...(text === undefined ? {} : { text }) };
   }
 
   /** The row with this id (its UTF-8 and idHash of it), or -1. */

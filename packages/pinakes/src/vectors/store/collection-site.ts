@@ -26,6 +26,11 @@ export class CollectionSite {
     this.collection = collection;
   }
 
+  /** For what a process keeps by collection. */
+  get name(): string {
+    return `${this.tenant}/${this.collection}`;
+  }
+
   get prefix(): string {
     return `vectors/${this.collection}/`;
   }

@@ -70,7 +70,6 @@ export interface Delta extends FileRef {
 export interface DeltaId {
   readonly seq: number;
   readonly contentHash: string;
-  readonly duplicates: number;
 }
 
 export interface HistoryEntry {
