@@ -1,0 +1,52 @@
+/**
+ * Who calls: the tenant scope together with the person, the groups and the role behind it. Made by the identity layer (a key, a
+ * token, a session) or by the program that embeds Pinakes; registered, so that a look-alike object is refused.
+ */
+import { PinakesError, invalid, show } from "./errors.ts";
+import { tenantScope, type Scope } from "./scope.ts";
+
+export const roles = ["admin", "repository_admin", "user"] as const;
+/** `admin` may all in the workspace; `repository_admin` all inside the repositories it reaches, but not who reaches them; `user` by groups. */
+export type Role = (typeof roles)[number];
+
+export interface Caller {
+  readonly scope: Scope;
+  readonly userId: string;
+  readonly groups: readonly string[];
+  readonly role: Role;
+}
+
+export interface CallerInput {
+  /** The workspace. */
+  readonly tenant: string;
+  readonly userId: string;
+  readonly groups?: readonly string[];
+  readonly role?: Role;
+}
+
+const userIdCharsMax = 256;
+const groupsMax = 200;
+const groupCharsMax = 256;
+const callers = new WeakSet<object>();
+
+export function makeCaller({ tenant, userId, groups = [], role = "user" }: CallerInput): Caller {
+  if (!isName(userId, userIdCharsMax)) throw invalid(`A user id is a text of 1–${userIdCharsMax} characters without control characters, got ${show(userId)}.`);
+  if (!Array.isArray(groups) || groups.length > groupsMax) throw invalid(`groups: must be a list of at most ${groupsMax} names.`);
+  for (const group of groups) {
+    if (!isName(group, groupCharsMax))
+      throw invalid(`groups: a group is a text of 1–${groupCharsMax} characters without control characters, got ${show(group)}.`);
+  }
+  if (!roles.includes(role)) throw invalid(`role: must be one of ${roles.join(", ")}, got ${show(role)}.`);
+  const caller: Caller = Object.freeze({ scope: tenantScope(tenant), userId, groups: Object.freeze([...new Set(groups)]), role });
+  callers.add(caller);
+  return caller;
+}
+
+export function requireCaller(caller: Caller): Scope {
+  if (typeof caller === "object" && caller !== null && callers.has(caller)) return caller.scope;
+  throw new PinakesError("UNAUTHENTICATED", "This call needs a caller as its first argument; none (or not a real one) was given.");
+}
+
+function isName(value: unknown, charsMax: number): value is string {
+  return typeof value === "string" && value.length >= 1 && value.length <= charsMax && !/\p{Cc}/u.test(value);
+}

@@ -1,0 +1,46 @@
+/**
+ * Embedder: texts to vectors, of one model.
+ *
+ * Determinism. The same text gives the same vector, whatever else is in the call, before or after it.
+ *
+ * Shape. Every vector has `model.dims` finite numbers and length 1 (unless the model's metric is not cosine). A provider that
+ * answers with another dimension is an error, never stored.
+ *
+ * Limits. A text longer than `model.tokensMax` is embedded by its beginning; chunking is there so that this does not happen.
+ *
+ * Errors. UNAVAILABLE (retryable) when the provider cannot be reached, THROTTLED when it asks to wait, INVALID when it refuses the input.
+ */
+export interface Embedder {
+  readonly model: EmbeddingModel;
+  /** In the order of the texts. `kind` matters for models that embed questions and passages differently. */
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Float32Array[]>;
+  close(): Promise<void>;
+}
+
+export interface EmbeddingModel {
+  /** What collections name. */
+  readonly id: string;
+  readonly provider: string;
+  readonly dims: number;
+  readonly metric: "cosine" | "dot" | "l2";
+  readonly tokensMax: number;
+}
+
+export interface EmbedOptions {
+  readonly kind?: "document" | "query";
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Where words begin and end, and how many tokens of the model each takes: what chunking by tokens needs. A chunk breaks between
+ * words, so counts add up. Offsets are UTF-16 code units, as in every string here.
+ */
+export interface Tokenizer {
+  words(text: string): TokenWords;
+}
+
+export interface TokenWords {
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+  readonly tokens: Uint32Array;
+}

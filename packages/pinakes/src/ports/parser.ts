@@ -1,0 +1,34 @@
+/**
+ * Parser: the bytes of a file to text that can be cited.
+ *
+ * Text. NFC is not forced: the text is the document's own, with line ends as \n and without NUL. Offsets are UTF-16 code units of it.
+ *
+ * Safety. Runs away from the main thread, within a time and a memory limit, and never opens a network connection or a file.
+ *
+ * Errors. INVALID with a reason a person understands: what is wrong with this file, and what to do. Never a stack trace.
+ */
+export interface Parser {
+  parse(input: ParseInput, options?: { readonly signal?: AbortSignal }): Promise<ParsedText>;
+  close(): Promise<void>;
+}
+
+export const fileTypes = ["pdf", "docx", "txt", "md", "csv", "html", "json", "xml", "yaml", "rtf", "log"] as const;
+export type FileType = (typeof fileTypes)[number];
+
+export interface ParseInput {
+  readonly bytes: Uint8Array;
+  /** By the file's name; bytes that are clearly something else are refused. */
+  readonly fileType: FileType;
+}
+
+export interface ParsedText {
+  readonly text: string;
+  /** Where each page begins, from 1. Only for types that have pages. */
+  readonly pages: readonly { readonly start: number; readonly page: number }[];
+  /** Where each heading begins, with the path of headings above it and itself. */
+  readonly sections: readonly { readonly start: number; readonly path: readonly string[] }[];
+  /** Where each record of a table begins, from 1 (the header has none). */
+  readonly rows: readonly { readonly start: number; readonly row: number }[];
+  /** What a reader should know: "3 pages have no text (scanned images?)". */
+  readonly warnings: readonly string[];
+}
