@@ -117,15 +117,20 @@ describe("tidy: sources", () => {
     for (const path of allowed) expect(found(scopeMakers, { [path]: tenant + system })).toEqual([]);
     expect(
       found(scopeMakers, {
-        [`${source}http/identity.ts`]: tenant,
-        [`${source}http/identity/keys.ts`]: tenant,
+        [`${source}domain/caller.ts`]: tenant,
+        [`${source}identity/keys.ts`]: "makeCaller({ tenant })",
         "bench/x.ts": tenant,
         "packages/pinakes/examples/x.ts": tenant,
       }),
     ).toEqual([]);
     expect(
-      found(scopeMakers, { [`${source}http/identity.ts`]: system, [`${source}state/a.ts`]: tenant, [`${source}http/app.ts`]: tenant, "scripts/x.ts": system }),
-    ).toHaveLength(4);
+      found(scopeMakers, {
+        [`${source}identity/keys.ts`]: system,
+        [`${source}state/a.ts`]: tenant,
+        [`${source}http/app.ts`]: `${tenant} makeCaller(x)`,
+        "scripts/x.ts": system,
+      }),
+    ).toHaveLength(5);
     expect(found(scopeMakers, { [`${source}state/a.ts`]: `/** @example tenantScope("a") */ // systemScope("x")\nconst text = "tenantScope(";` })).toEqual([]);
   });
 

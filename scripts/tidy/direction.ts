@@ -15,7 +15,7 @@ interface Layer {
   readonly packages?: readonly string[];
 }
 
-const features = ["vectors", "triples", "knowledge", "state", "lifecycle", "backup", "ops"] as const;
+const features = ["identity", "vectors", "triples", "knowledge", "state", "lifecycle", "backup", "ops"] as const;
 const featureImports = ["domain", "ports", "containers", ...features];
 
 const layers: Readonly<Record<string, Layer>> = {

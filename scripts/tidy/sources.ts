@@ -45,12 +45,14 @@ export function scopeMakers(tree: Tree): Finding[] {
     // An operator who can read the settings of the stores can read the stores; the tenant is named on the command line.
     path === `${source}cli/vectors.ts` ||
     /^packages\/[^/]+\/examples\//.test(path) ||
-    /^packages\/pinakes\/src\/http\/identity[^/]*(\/|\.ts$)/.test(path);
+    path === `${source}domain/caller.ts`;
+  const callers = (path: string) => tenants(path) || path.startsWith(`${source}identity/`);
   return codeFiles(tree).flatMap(([path, text]) => [
     ...(everywhere(path) ? [] : matches(path, codeOnly(text), /\bsystemScope\(/g, "scopes", () => "system scopes are made only in open.ts.")),
     ...(tenants(path)
       ? []
-      : matches(path, codeOnly(text), /\btenantScope\(/g, "scopes", () => "tenant scopes are made only in open.ts and the identity layer.")),
+      : matches(path, codeOnly(text), /\btenantScope\(/g, "scopes", () => "tenant scopes are made only in open.ts; requests get theirs with their caller.")),
+    ...(callers(path) ? [] : matches(path, codeOnly(text), /\bmakeCaller\(/g, "scopes", () => "callers are made only in open.ts and identity/.")),
   ]);
 }
 

@@ -8,7 +8,8 @@
  *
  * Limits. A text longer than `model.tokensMax` is embedded by its beginning; chunking is there so that this does not happen.
  *
- * Errors. UNAVAILABLE (retryable) when the provider cannot be reached, THROTTLED when it asks to wait, INVALID when it refuses the input.
+ * Errors. UNAVAILABLE when the provider cannot be reached (retryable), or refuses the key or the model (not retryable), THROTTLED when it
+ * asks to wait, INVALID when it refuses the input, CORRUPT when its answer, or the model's file, is not what it must be.
  */
 export interface Embedder {
   readonly model: EmbeddingModel;
@@ -23,6 +24,7 @@ export interface EmbeddingModel {
   readonly provider: string;
   readonly dims: number;
   readonly metric: "cosine" | "dot" | "l2";
+  /** Tokens of the text itself, as a tokenizer counts its words; the marks that a model puts around a text come on top. */
   readonly tokensMax: number;
 }
 

@@ -7,13 +7,14 @@
  *
  * Errors. INVALID with a reason a person understands: what is wrong with this file, and what to do. Never a stack trace.
  */
+import type { FileType } from "../domain/file-type.ts";
+
 export interface Parser {
   parse(input: ParseInput, options?: { readonly signal?: AbortSignal }): Promise<ParsedText>;
   close(): Promise<void>;
 }
 
-export const fileTypes = ["pdf", "docx", "txt", "md", "csv", "html", "json", "xml", "yaml", "rtf", "log"] as const;
-export type FileType = (typeof fileTypes)[number];
+export { fileTypes, type FileType } from "../domain/file-type.ts";
 
 export interface ParseInput {
   readonly bytes: Uint8Array;

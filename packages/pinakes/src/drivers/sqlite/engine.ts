@@ -25,6 +25,7 @@ import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { encodeCommit, plainResults } from "./messages.ts";
 import { toPinakesError } from "./errors.ts";
+import { RecentReads } from "./recent-reads.ts";
 import { progressOf, Scanner } from "./scan.ts";
 import { createMeta, loadContainer, openDatabase, readSigningKey, tableName, type SqliteContainer } from "./schema.ts";
 import { Thread } from "./thread.ts";
@@ -69,6 +70,7 @@ function prepareFile(dir: string, file: string): void {
 interface PointStatements {
   readonly text: StatementSync;
   readonly few: StatementSync;
+  readonly recentFew: RecentReads;
   readonly bytes: StatementSync;
 }
 
@@ -87,6 +89,7 @@ export class SqliteItemEngine implements ItemEngine {
   readonly #checkpointer: Thread;
   readonly #containers = new Map<string, SqliteContainer>();
   readonly #version: StatementSync;
+  readonly #dataVersion: StatementSync;
   readonly #checkedAt = new Map<string, number>();
   #outbox: unknown[][] = [];
   #closing: Promise<void> | undefined;
@@ -98,6 +101,8 @@ export class SqliteItemEngine implements ItemEngine {
     this.#scanner = new Scanner(this.#db);
     this.#version = this.#db.prepare("SELECT version FROM containers WHERE name = ?");
     this.#version.setReturnArrays(true);
+    this.#dataVersion = this.#db.prepare("PRAGMA data_version");
+    this.#dataVersion.setReturnArrays(true);
     this.#writer = new Thread(script("writer"), file);
     this.#reader = new Thread(script("reader"), file);
     this.#checkpointer = new Thread(script("checkpoint"), file);
@@ -164,18 +169,23 @@ export class SqliteItemEngine implements ItemEngine {
   }
 
   /** Some items of one partition by one statement: one read transaction instead of several, which is most of what a small read costs. */
-  #readFew(name: string, pk: string, keys: readonly StoredKey[]): (StoredItem | undefined)[] {
-    const ids = Array.from({ length: fewKeys }, (_, i) => keys[i]?.idKey ?? null);
-    let rows: [string, string, number, number | null, string][];
+  #readFew(name: string, pk: string, keys: readonly StoredKey[]): readonly (StoredItem | undefined)[] {
+    const { few, recentFew } = this.#points(name);
     try {
-      rows = this.#points(name).few.all(pk, ...ids) as unknown as typeof rows;
+      const [version] = this.#dataVersion.get() as unknown as [number];
+      const recent = recentFew.find(version, pk, keys);
+      if (recent !== undefined) return recent;
+      const ids = Array.from({ length: fewKeys }, (_, i) => keys[i]?.idKey ?? null);
+      const rows = few.all(pk, ...ids) as unknown as [string, string, number, number | null, string][];
+      const found = keys.map(({ idKey }) => {
+        const row = rows.find(([id]) => id === idKey);
+        return row === undefined ? undefined : { pk, idKey, etag: row[1], modifiedAt: row[2], ttl: row[3], json: row[4] };
+      });
+      recentFew.keep(version, pk, keys, found);
+      return found;
     } catch (error) {
       throw toPinakesError(error);
     }
-    return keys.map(({ idKey }) => {
-      const row = rows.find(([id]) => id === idKey);
-      return row === undefined ? undefined : { pk, idKey, etag: row[1], modifiedAt: row[2], ttl: row[3], json: row[4] };
-    });
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
@@ -251,7 +261,8 @@ export class SqliteItemEngine implements ItemEngine {
       };
       // A small text becomes bytes faster here, where Buffers share a pool; a large one there, where it is copied once less.
       const few = `id IN (${Array.from({ length: fewKeys }, () => "?").join(", ")})`;
-      statements = { text: prepare("doc"), few: prepare("doc", few), bytes: prepare(`iif(octet_length(doc) < ${smallBytes}, doc, CAST(doc AS BLOB))`) };
+      const bytes = `iif(octet_length(doc) < ${smallBytes}, doc, CAST(doc AS BLOB))`;
+      statements = { text: prepare("doc"), few: prepare("doc", few), recentFew: new RecentReads(), bytes: prepare(bytes) };
       this.#pointStatements.set(name, statements);
     }
     return statements;

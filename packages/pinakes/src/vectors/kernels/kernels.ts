@@ -17,20 +17,16 @@ export interface Kernels {
   roughLog2(x: number): number;
   orderLists(ctx: number): number;
   traceLists(ctx: number, candidates: number, limit: number): number;
-  assign(
-    codes: number,
-    scales: number,
-    sums: number,
-    rows: number,
-    stride: number,
-    centroids: number,
-    centroidScales: number,
-    centroidBiases: number,
-    centroidCount: number,
-    out: number,
-  ): void;
+  assign(...args: [...rows: KernelRows, ...centroids: KernelCentroids, centroidCount: number, out: number]): void;
+  assignNear(...args: [...rows: KernelRows, ...centroids: KernelCentroids, near: number, nearCount: number, assigned: number]): void;
+  scoreAll(...args: [...rows: KernelRows, ...centroids: KernelCentroids, centroidCount: number, out: number]): void;
   accumulate(codes: number, scales: number, rows: number, stride: number, assigned: number, totals: number, counts: number): void;
 }
+
+/** Addresses of int8 codes, scales and sums of codes, by row; then how many rows, and the bytes of a row's codes. */
+export type KernelRows = readonly [codes: number, scales: number, sums: number, rows: number, stride: number];
+/** Addresses of 7-bit codes, scales and biases, by centroid. */
+export type KernelCentroids = readonly [centroids: number, centroidScales: number, centroidBiases: number];
 
 /** A WebAssembly.Memory that threads share. */
 export interface WasmMemory {

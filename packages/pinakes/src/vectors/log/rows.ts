@@ -48,7 +48,10 @@ export function checkRows(changes: Changes, settings: CollectionSettings): Check
     }
     byId.set(row.id, earlier === undefined ? row : combined(earlier, row));
   };
-  for (const [i, row] of upsert.entries()) add(upsertRow(row, `upsert[${i}]`, settings));
+  // One block for all vectors, and one that threads share: sent to the thread that builds the file, it is not copied.
+  const vectors = new Float32Array(new SharedArrayBuffer(upsert.length * settings.dims * Float32Array.BYTES_PER_ELEMENT));
+  const place = (i: number): Float32Array => vectors.subarray(i * settings.dims, (i + 1) * settings.dims);
+  for (const [i, row] of upsert.entries()) add(upsertRow(row, `upsert[${i}]`, place(i)));
   for (const [i, row] of patch.entries()) add(patchRow(row, `patch[${i}]`));
   for (const [i, id] of deletes.entries()) add({ id: checkId(id, `delete[${i}]`), op: "delete" });
   const rows = [...byId.values()];
@@ -67,13 +70,14 @@ export function patchMetadata(metadata: JsonObject, patch: JsonObject): JsonObje
   return Object.fromEntries(Object.entries({ ...metadata, ...patch }).filter(([key, value]) => !(value === null && Object.hasOwn(patch, key))));
 }
 
-function upsertRow(row: UpsertRow, where: string, settings: CollectionSettings): Row {
+/** @param place where its vector goes */
+function upsertRow(row: UpsertRow, where: string, place: Float32Array): Row {
   if (!isObject(row)) throw invalid(`${where}: must be an object with id and vector.`);
   const id = checkId(row.id, `${where}.id`);
   return {
     id,
     op: "put",
-    vector: checkVector(row.vector, `${where}.vector`, settings.dims),
+    vector: checkVector(row.vector, `${where}.vector`, place.length, place),
     ...(row.text === undefined ? {} : { text: checkText(row.text, `${where}.text`) }),
     ...(row.metadata === undefined ? {} : { metadata: checkMetadata(row.metadata, `${where}.metadata`) }),
   };
@@ -96,20 +100,23 @@ function checkId(id: unknown, where: string): string {
   return id;
 }
 
-export function checkVector(vector: unknown, where: string, dims: number): Float32Array {
+/** A copy, in `into` where that is given. */
+export function checkVector(vector: unknown, where: string, dims: number, into: Float32Array = new Float32Array(dims)): Float32Array {
   if (!Array.isArray(vector) && !(vector instanceof Float32Array)) throw invalid(`${where}: must be a list of ${dims} numbers.`);
   const numbers = vector as ArrayLike<unknown>;
   if (numbers.length !== dims) throw invalid(`${where}: has ${numbers.length} numbers; this collection's vectors have ${dims}.`);
-  if (vector instanceof Float32Array && hasOnlyNumbers(vector)) return vector.slice();
-  const checked = new Float32Array(dims);
+  if (vector instanceof Float32Array && hasOnlyNumbers(vector)) {
+    into.set(vector);
+    return into;
+  }
   for (let i = 0; i < dims; i += 1) {
     const value = numbers[i];
     // Also what is finite as a double and infinite as a float, and what would overflow when squared.
     if (typeof value !== "number" || !(Math.abs(value) <= 1e15))
       throw invalid(`${where}[${i}]: must be a number between -1e15 and 1e15, got ${numberText(value)}.`);
-    checked[i] = value;
+    into[i] = value;
   }
-  return checked;
+  return into;
 }
 
 /** The usual case, by a loop that does nothing else. */

@@ -34,7 +34,7 @@ export function listedSegment(vectors: Float32Array, dims: number, metric: Metri
   const rows = vectors.length / dims;
   const source = new Uint32Array(rows);
   const row = Uint32Array.from({ length: rows }, (_, i) => i);
-  const { sections, ivf, order } = mergeVectorSections([{ segment: segmentOf(flatSegment(vectors, dims, metric)) }], { source, row }, 0);
+  const { sections, ivf, order } = mergeVectorSections([{ segment: segmentOf(flatSegment(vectors, dims, metric)) }], { source, row }, { ivfRowsMin: 0 });
   if (ivf === undefined) throw new Error("No lists were made.");
   return { loaded: loadSections(sections, { rows, dims, metric, ivf }, slots), order };
 }

@@ -17,8 +17,6 @@ export interface BuiltDelta extends EncodedFile {
 
 export function buildDelta(collection: string, settings: CollectionSettings, rows: readonly Row[]): BuiltDelta {
   const { dims, metric, language } = settings;
-  const vectors = new Float32Array(rows.length * dims);
-  for (const [i, row] of rows.entries()) if (row.vector !== undefined) vectors.set(row.vector, i * dims);
   const rowSections = buildRowSections(rows);
   const puts = rows.map((row) => (row.op === "put" ? row : undefined));
   const text = buildTextSections(
@@ -27,11 +25,22 @@ export function buildDelta(collection: string, settings: CollectionSettings, row
   );
   const columns = buildColumnSections(puts.map((row) => row?.metadata));
   const file = writeFile({ kind: "delta", collection, rows: rows.length, dims, metric, language, fields: columns.fields, tokens: text.tokens }, [
-    ...buildVectorSections(vectors, rows.length, dims, metric),
+    ...buildVectorSections(vectorsOf(rows, dims), rows.length, dims, metric),
     ...rowSections,
     ...columns.sections,
     ...text.sections,
   ]);
   const hashes = rowSections.find(({ name }) => name === "hash")?.bytes ?? new Uint8Array();
   return { ...file, rows: rows.length, contentHash: hash("sha256", hashes, "hex") };
+}
+
+/** Row by row in one block, zeros where a row has none. Where they lie like that already, as checked rows do, they are not copied. */
+function vectorsOf(rows: readonly Row[], dims: number): Float32Array {
+  const first = rows[0]?.vector;
+  const follows = ({ vector }: Row, i: number): boolean =>
+    vector !== undefined && vector.buffer === first?.buffer && vector.byteOffset === first.byteOffset + i * dims * Float32Array.BYTES_PER_ELEMENT;
+  if (first !== undefined && rows.every(follows)) return new Float32Array(first.buffer, first.byteOffset, rows.length * dims);
+  const vectors = new Float32Array(rows.length * dims);
+  for (const [i, { vector }] of rows.entries()) if (vector !== undefined) vectors.set(vector, i * dims);
+  return vectors;
 }

@@ -1,96 +1,68 @@
-/** A builder in a thread of its own. Small work is done at once: sending it there and back would cost more than doing it. */
-import { Worker } from "node:worker_threads";
-import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
+/** Builders in threads of their own. Small work is done at once: sending it there and back would cost more than doing it. */
+import { availableParallelism } from "node:os";
+import { PinakesError } from "../../domain/errors.ts";
 import type { BuiltDelta } from "./build-delta.ts";
+import { BuildWorker, type BuildWork, type SentSource } from "./build-worker.ts";
 import type { CollectionSettings } from "./collection-settings.ts";
 import type { EncodedFile } from "./file-format.ts";
 import type { MergeSource, Picks } from "./merge-segments.ts";
 import type { Row } from "./row.ts";
 import { inlineBuilder, type SegmentBuilder } from "./segment-builder.ts";
-import type { SegmentHeader } from "./segment-bytes.ts";
-
-interface SentSource {
-  readonly header: SegmentHeader;
-  readonly buffer: ArrayBufferLike;
-  readonly base: number;
-  readonly deltaSeq: number | undefined;
-}
-
-export type BuildOrder = { readonly call: number; readonly collection: string; readonly settings: CollectionSettings } & (
-  | { readonly kind: "delta"; readonly rows: readonly Row[] }
-  | { readonly kind: "merge"; readonly sources: readonly SentSource[]; readonly picks: Picks }
-);
-
-export type BuildAnswer =
-  | { readonly call: number; readonly file: EncodedFile | BuiltDelta }
-  | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } };
-
-type Work = BuildOrder extends infer Each ? (Each extends BuildOrder ? Omit<Each, "call"> : never) : never;
 
 /** What takes about a millisecond. */
 const inlineRowsMax = 16;
 const inlineValuesMax = 8_192;
+/** One thread for every processor would leave none for searches. */
+const threadsMaxDefault = Math.min(2, availableParallelism());
 
 export class BuildPool implements SegmentBuilder {
-  #worker: Worker | undefined;
-  #calls = 0;
+  /** Started when those that there are have something to do. */
+  readonly #workers = new Set<BuildWorker>();
+  readonly #threadsMax: number;
   #closed = false;
-  readonly #waiting = new Map<number, PromiseWithResolvers<EncodedFile | BuiltDelta>>();
+
+  constructor(threadsMax = threadsMaxDefault) {
+    this.#threadsMax = threadsMax;
+  }
 
   async delta(collection: string, settings: CollectionSettings, rows: readonly Row[]): Promise<BuiltDelta> {
     if (rows.length <= inlineRowsMax && rows.length * settings.dims <= inlineValuesMax) return inlineBuilder.delta(collection, settings, rows);
-    return (await this.#call({ kind: "delta", collection, settings, rows })) as BuiltDelta;
+    return (await this.#build({ kind: "delta", collection, settings, rows })) as BuiltDelta;
   }
 
   async merge(collection: string, settings: CollectionSettings, sources: readonly MergeSource[], picks: Picks): Promise<EncodedFile> {
     if (picks.row.length <= inlineRowsMax) return inlineBuilder.merge(collection, settings, sources, picks);
     const sent = sources.map(({ segment, deltaSeq }): SentSource => ({ header: segment.header, buffer: segment.buffer, base: segment.base, deltaSeq }));
-    return this.#call({ kind: "merge", collection, settings, sources: sent, picks });
+    return this.#build({ kind: "merge", collection, settings, sources: sent, picks });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#worker?.terminate();
+    await Promise.all([...this.#workers].map((worker) => worker.close()));
   }
 
-  #call(order: Work): Promise<EncodedFile | BuiltDelta> {
-    if (this.#closed) return Promise.reject(new PinakesError("UNAVAILABLE", "The vector store is closed.", { retryable: false }));
-    const worker = (this.#worker ??= this.#start());
-    this.#calls += 1;
-    const call = this.#calls;
-    const waiting = Promise.withResolvers<EncodedFile | BuiltDelta>();
-    this.#waiting.set(call, waiting);
-    worker.ref(); // While somebody waits the process must not end.
-    worker.postMessage({ ...order, call });
-    return waiting.promise;
+  async #build(work: BuildWork): Promise<EncodedFile | BuiltDelta> {
+    if (this.#closed) throw new PinakesError("UNAVAILABLE", "The vector store is closed.", { retryable: false });
+    return this.#idlest().build(work);
   }
 
-  #start(): Worker {
-    const script = new URL(import.meta.url.endsWith(".ts") ? "./build-thread.ts" : "./build-thread.js", import.meta.url);
-    const worker = new Worker(script, { name: "pinakes vectors build" });
-    worker.on("message", (answer: BuildAnswer) => this.#receive(worker, answer));
-    worker.on("error", (error) => this.#stop(worker, error));
-    worker.on("exit", () => this.#stop(worker, undefined));
-    worker.unref();
+  #idlest(): BuildWorker {
+    const [idlest] = [...this.#workers].toSorted((a, b) => a.waiting - b.waiting);
+    return idlest === undefined || (idlest.waiting > 0 && this.#workers.size < this.#threadsMax) ? this.#start() : idlest;
+  }
+
+  #start(): BuildWorker {
+    const worker = new BuildWorker({
+      // Only by one that has nothing else to do: while it helps, nobody gets a file from it.
+      helpWanted: (order) => {
+        if (this.#closed || this.#threadsMax === 1) return;
+        const helper = this.#idlest();
+        if (helper !== worker && helper.waiting === 0) helper.help(order);
+      },
+      // The next work starts another one.
+      stopped: () => this.#workers.delete(worker),
+    });
+    this.#workers.add(worker);
     return worker;
-  }
-
-  #receive(worker: Worker, answer: BuildAnswer): void {
-    const waiting = this.#waiting.get(answer.call);
-    this.#waiting.delete(answer.call);
-    if (this.#waiting.size === 0) worker.unref();
-    if ("error" in answer) waiting?.reject(new PinakesError(answer.error.code, answer.error.detail));
-    else waiting?.resolve(answer.file);
-  }
-
-  /** A new thread is started by the next call. */
-  #stop(worker: Worker, cause: unknown): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    for (const { reject } of this.#waiting.values())
-      reject(
-        new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`, { cause }),
-      );
-    this.#waiting.clear();
   }
 }

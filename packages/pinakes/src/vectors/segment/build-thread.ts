@@ -1,37 +1,37 @@
 /** Builds files in a thread of its own, so that quantising, tokenising and k-means leave the event loop alone. */
 import { parentPort } from "node:worker_threads";
+import { PinakesError } from "../../domain/errors.ts";
 import { buildDelta } from "./build-delta.ts";
+import type { BuildAnswer, BuildOrder, BuildWork } from "./build-worker.ts";
+import type { EncodedFile } from "./file-format.ts";
 import { mergeSegments } from "./merge-segments.ts";
 import { SegmentBytes } from "./segment-bytes.ts";
-import type { BuildAnswer, BuildOrder } from "./build-pool.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { help } from "./shared-rows.ts";
 
 parentPort?.on("message", (order: BuildOrder) => {
-  parentPort?.postMessage(...answer(order));
+  if ("help" in order) help(order.help);
+  else post(...answer(order.call, order.work));
 });
 
-function answer(order: BuildOrder): [BuildAnswer, ArrayBuffer[]] {
+function post(message: BuildAnswer, transferred: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transferred);
+}
+
+function answer(call: number, work: BuildWork): [BuildAnswer, ArrayBuffer[]] {
   try {
-    const { file, buffer } = build(order);
-    return [{ call: order.call, file }, [buffer]];
+    const file = build(work);
+    return [{ call, file }, [file.bytes.buffer as ArrayBuffer]];
   } catch (error) {
     const known = PinakesError.isInstance(error);
-    return [
-      { call: order.call, error: { code: known ? error.code : "INTERNAL", detail: known ? error.detail : `A file could not be built: ${String(error)}` } },
-      [],
-    ];
+    return [{ call, error: { code: known ? error.code : "INTERNAL", detail: known ? error.detail : `A file could not be built: ${String(error)}` } }, []];
   }
 }
 
-function build(order: BuildOrder): { file: NonNullable<Extract<BuildAnswer, { file: unknown }>["file"]>; buffer: ArrayBuffer } {
-  if (order.kind === "delta") {
-    const file = buildDelta(order.collection, order.settings, order.rows);
-    return { file, buffer: file.bytes.buffer as ArrayBuffer };
-  }
-  const sources = order.sources.map(({ header, buffer, base, deltaSeq }) => ({
+function build(work: BuildWork): EncodedFile {
+  if (work.kind === "delta") return buildDelta(work.collection, work.settings, work.rows);
+  const sources = work.sources.map(({ header, buffer, base, deltaSeq }) => ({
     segment: new SegmentBytes(header, buffer, base),
     ...(deltaSeq === undefined ? {} : { deltaSeq }),
   }));
-  const file = mergeSegments(order.collection, order.settings, sources, order.picks);
-  return { file, buffer: file.bytes.buffer as ArrayBuffer };
+  return mergeSegments(work.collection, work.settings, sources, work.picks, (order) => post({ helpWanted: order }));
 }

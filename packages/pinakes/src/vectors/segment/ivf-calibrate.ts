@@ -10,8 +10,8 @@ import type { IvfHeader } from "./segment-bytes.ts";
 
 const targets = [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999];
 const queriesMax = 256;
-/** So many are followed through all lists; the others only as far as these ever needed, and half as far again. */
-const fullQueries = 48;
+/** So many are followed through all lists; the others only as far as any one before ever needed, and half as far again. */
+const fullQueries = 16;
 /** A sample says only about how much is enough: so much of the remaining misses is avoided beyond the target. */
 const margin = 0.2;
 /** Weights that are tried, in parts of the spread of the gaps. */
@@ -75,10 +75,9 @@ function tracesOf(loaded: LoadedSegment, queries: readonly number[], lists: numb
   const offsets = segment.u32("ivf.offsets");
   const listOf = listsByRow(offsets, rows);
   const rankOf = new Uint32Array(lists);
-  let limit = Infinity;
   let widest = -Infinity;
   return scatter(queries).map((row, i) => {
-    if (i === fullQueries && widest > 0) limit = 1.5 * widest;
+    const limit = i >= fullQueries && widest > 0 ? 1.5 * widest : Infinity;
     query.set(floats.subarray(row * stride, (row + 1) * stride));
     excluded[row >>> 5] = 1 << (row & 31);
     const found = Math.min(calibratedK, kernels.traceLists(ctx, candidatesOf(calibratedK), limit));

@@ -6,6 +6,7 @@ import { writeFile, type EncodedFile } from "./file-format.ts";
 import { copyRowSections } from "./row-sections.ts";
 import type { SegmentBytes } from "./segment-bytes.ts";
 import { SegmentRows } from "./segment-rows.ts";
+import type { CallForHelp } from "./shared-rows.ts";
 import { mergeVectorSections } from "./vector-sections.ts";
 
 export interface MergeSource {
@@ -20,9 +21,16 @@ export interface Picks {
   readonly row: Uint32Array;
 }
 
-export function mergeSegments(collection: string, settings: CollectionSettings, sources: readonly MergeSource[], picks: Picks): EncodedFile {
+/** @param callForHelp where other threads could take a part in the longest loops */
+export function mergeSegments(
+  collection: string,
+  settings: CollectionSettings,
+  sources: readonly MergeSource[],
+  picks: Picks,
+  callForHelp?: CallForHelp,
+): EncodedFile {
   const rows = picks.source.length;
-  const vectors = mergeVectorSections(sources, picks);
+  const vectors = mergeVectorSections(sources, picks, { callForHelp });
   const source = Uint32Array.from(vectors.order, (i) => picks.source[i] as number);
   const row = Uint32Array.from(vectors.order, (i) => picks.row[i] as number);
   const renumbered = sources.map(({ segment }) => ({ segment, newRow: new Int32Array(segment.header.rows).fill(-1) }));

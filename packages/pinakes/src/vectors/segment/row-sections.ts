@@ -3,16 +3,17 @@ import { hash } from "node:crypto";
 import { idHash } from "./id-hash.ts";
 import { opCodes, type Row } from "./row.ts";
 import type { Section } from "./section.ts";
-import type { SegmentRows } from "./segment-rows.ts";
+import { lowerBound, type SegmentRows } from "./segment-rows.ts";
 
 export function buildRowSections(rows: readonly Row[]): Section[] {
   const ids = rows.map((row) => Buffer.from(row.id, "utf8"));
-  const texts = rows.map((row) => Buffer.from(row.text ?? "", "utf8"));
+  const texts = rows.map((row) => (row.text === undefined ? empty : Buffer.from(row.text, "utf8")));
   const metas = rows.map((row) =>
     row.metadata === undefined || Object.keys(row.metadata).length === 0 ? empty : Buffer.from(JSON.stringify(row.metadata), "utf8"),
   );
   const hashes = new Uint8Array(rows.length * 16);
-  for (const [i, row] of rows.entries()) hashes.set(rowHash(row, ids[i] as Buffer, texts[i] as Buffer, metas[i] as Buffer), i * 16);
+  const hasher = new RowHasher();
+  for (const [i, row] of rows.entries()) hashes.set(hasher.hash(row, ids[i] as Buffer, texts[i] as Buffer, metas[i] as Buffer), i * 16);
   return [
     ...keySections(ids),
     { name: "op", bytes: Uint8Array.from(rows, (row) => opCodes[row.op]) },
@@ -53,19 +54,38 @@ export function copyRowSections(sources: readonly SegmentRows[], source: Uint32A
 
 const empty = Buffer.alloc(0);
 
-/** The lengths keep pieces apart: no two different rows feed the hash with the same bytes. */
-function rowHash(row: Row, id: Buffer, text: Buffer, meta: Buffer): Buffer {
-  const vector = row.vector === undefined ? empty : Buffer.from(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength);
-  const lengths = Buffer.from(Uint32Array.of(opCodes[row.op], id.length, vector.length, text.length, meta.length).buffer);
-  return hash("sha256", Buffer.concat([lengths, id, vector, text, meta]), "buffer").subarray(0, 16);
+class RowHasher {
+  /** What is hashed is put together here: thousands of rows need no buffer of their own. */
+  #joined = Buffer.alloc(4_096);
+
+  /** The lengths keep pieces apart: no two different rows feed the hash with the same bytes. */
+  hash(row: Row, id: Buffer, text: Buffer, meta: Buffer): Buffer {
+    const vector = row.vector === undefined ? empty : Buffer.from(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength);
+    const lengths = Buffer.from(Uint32Array.of(opCodes[row.op], id.length, vector.length, text.length, meta.length).buffer);
+    const parts = [lengths, id, vector, text, meta];
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+    if (bytes > this.#joined.length) this.#joined = Buffer.alloc(2 * bytes);
+    let at = 0;
+    for (const part of parts) at += part.copy(this.#joined, at);
+    return hash("sha256", this.#joined.subarray(0, bytes), "buffer").subarray(0, 16);
+  }
 }
 
 function keySections(ids: readonly Uint8Array[]): Section[] {
   const hashes = Float64Array.from(ids, (id) => idHash(id));
-  const order = Uint32Array.from(ids, (_, i) => i).sort((a, b) => (hashes[a] as number) - (hashes[b] as number) || a - b);
+  // Sorted by themselves, which is many times faster than by a function that compares rows; then each row looks for its place.
+  const keys = hashes.toSorted();
+  const rows = new Uint32Array(hashes.length);
+  const taken = new Uint8Array(hashes.length);
+  for (const [row, hash] of hashes.entries()) {
+    let place = lowerBound(keys, hash);
+    while (taken[place] === 1) place += 1; // Two ids with one hash: the smaller row number comes first.
+    taken[place] = 1;
+    rows[place] = row;
+  }
   return [
-    { name: "keys", bytes: bytesOf(Float64Array.from(order, (row) => hashes[row] as number)) },
-    { name: "keys.rows", bytes: bytesOf(order) },
+    { name: "keys", bytes: bytesOf(keys) },
+    { name: "keys.rows", bytes: bytesOf(rows) },
   ];
 }
 

@@ -116,7 +116,8 @@ class Pieces {
   }
 }
 
-function lowerBound(keys: Float64Array, hash: number): number {
+/** Where the first key that is not smaller lies. */
+export function lowerBound(keys: Float64Array, hash: number): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {

@@ -16,6 +16,7 @@ import { loadSegment, segmentOf, type LoadedSegment } from "./load-segment.ts";
 import { bytesOf, codeSections, emptyCodes, padFloats, quantize, type Codes } from "./quantize.ts";
 import type { Metric } from "./row.ts";
 import type { Section } from "./section.ts";
+import type { CallForHelp } from "./shared-rows.ts";
 import type { IvfHeader, SegmentBytes, SegmentHeader } from "./segment-bytes.ts";
 
 /** @param vectors rows × dims, row by row; zeros for a row without vector */
@@ -41,7 +42,7 @@ export interface MergedVectors {
 export function mergeVectorSections(
   sources: readonly { readonly segment: SegmentBytes }[],
   picks: Picks,
-  ivfRowsMin: number = vectorLimits.ivfRowsMin,
+  { ivfRowsMin = vectorLimits.ivfRowsMin, callForHelp }: { readonly ivfRowsMin?: number; readonly callForHelp?: CallForHelp | undefined } = {},
 ): MergedVectors {
   const first = sources[0]?.segment.header;
   const rows = picks.row.length;
@@ -53,7 +54,7 @@ export function mergeVectorSections(
     const floats = copyFloats(sources, picks, identity, emptyFloats(rows, dims, metric));
     return { sections: sectionsOf(floats, codes, metric), order: identity };
   }
-  const lists = planLists(codes, rows, dims);
+  const lists = planLists(codes, rows, dims, callForHelp);
   const target = new ListedVectors(rows, dims, metric, lists);
   copyCodes(sources, picks, lists.order, target.codes);
   copyFloats(sources, picks, lists.order, target.floats);

@@ -3,4 +3,4 @@ export { prepare } from "./query";
 export { scanRange, scanRows, scanMasked } from "./scan";
 export { exactScore } from "./rescore";
 export { orderLists, roughLog2, searchGivenLists, searchGivenRows, searchLists, searchRows, traceLists } from "./search";
-export { accumulate, assign } from "./kmeans";
+export { accumulate, assign, assignNear, scoreAll } from "./kmeans";

@@ -3,6 +3,7 @@
  * several times faster than floats. Centroid c scores x by scale_x · (idot − 64 · sum_x) · scale_c + bias_c.
  */
 import { sums } from "./dot";
+import { gather } from "./scan";
 
 /** Four centroids at a time against one row; writes the best centroid of each row. `centroids` must be a multiple of four. */
 export function assign(
@@ -16,11 +17,11 @@ export function assign(
     const scale = f32x4.splat(load<f32>(scales + at));
     let best = f32x4.splat(-Infinity);
     let bestAt = i32x4.splat(0);
-    let index = i32x4.splat(0);
+    let index = i32x4(0, 1, 2, 3);
     const four = i32x4.splat(4);
     let p = centroids;
     for (let c: u32 = 0; c < centroidCount; c += 4) {
-      const dots = dotCentroids(code, p, stride);
+      const dots = dotCentroids(code, p, p + stride, p + 2 * stride, p + 3 * stride, stride);
       const products = f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(dots, shift)), scale);
       const scores = f32x4.add(f32x4.mul(products, v128.load(centroidScales + (<usize>c << 2))), v128.load(centroidBiases + (<usize>c << 2)));
       const better = f32x4.gt(scores, best);
@@ -33,18 +34,71 @@ export function assign(
   }
 }
 
+/**
+ * The same among some centroids only: those that are listed for what `assigned` says of the row, `nearCount` numbers (a multiple of
+ * four) for each; `assigned` becomes the best of them.
+ */
+export function assignNear(
+  codes: usize, scales: usize, sums: usize, rows: u32, stride: usize,
+  centroids: usize, centroidScales: usize, centroidBiases: usize, near: usize, nearCount: u32, assigned: usize,
+): void {
+  for (let row: u32 = 0; row < rows; row += 1) {
+    const at = <usize>row << 2;
+    const code = codes + row * stride;
+    const shift = i32x4.splat(load<i32>(sums + at) << 6);
+    const scale = f32x4.splat(load<f32>(scales + at));
+    let best = f32x4.splat(-Infinity);
+    let bestAt = i32x4.splat(0);
+    let list = near + (<usize>(load<u32>(assigned + at) * nearCount) << 2);
+    const end = list + (<usize>nearCount << 2);
+    for (; list < end; list += 16) {
+      const index = v128.load(list);
+      const c0 = load<u32>(list), c1 = load<u32>(list, 4), c2 = load<u32>(list, 8), c3 = load<u32>(list, 12);
+      const dots = dotCentroids(code, centroids + c0 * stride, centroids + c1 * stride, centroids + c2 * stride, centroids + c3 * stride, stride);
+      const products = f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(dots, shift)), scale);
+      const scores = f32x4.add(f32x4.mul(products, gather(centroidScales, c0, c1, c2, c3)), gather(centroidBiases, c0, c1, c2, c3));
+      const better = f32x4.gt(scores, best);
+      best = v128.bitselect(scores, best, better);
+      bestAt = v128.bitselect(index, bestAt, better);
+    }
+    store<u32>(assigned + at, winner(best, bestAt));
+  }
+}
+
+/** The scores of every row with every centroid (f32, row by row), instead of the best only. */
+export function scoreAll(
+  codes: usize, scales: usize, sums: usize, rows: u32, stride: usize,
+  centroids: usize, centroidScales: usize, centroidBiases: usize, centroidCount: u32, out: usize,
+): void {
+  let to = out;
+  for (let row: u32 = 0; row < rows; row += 1) {
+    const at = <usize>row << 2;
+    const code = codes + row * stride;
+    const shift = i32x4.splat(load<i32>(sums + at) << 6);
+    const scale = f32x4.splat(load<f32>(scales + at));
+    let p = centroids;
+    for (let c: u32 = 0; c < centroidCount; c += 4) {
+      const dots = dotCentroids(code, p, p + stride, p + 2 * stride, p + 3 * stride, stride);
+      const products = f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(dots, shift)), scale);
+      const scaled = f32x4.mul(products, v128.load(centroidScales + (<usize>c << 2)));
+      v128.store(to, f32x4.add(scaled, v128.load(centroidBiases + (<usize>c << 2))));
+      p += 4 * stride;
+      to += 16;
+    }
+  }
+}
+
 @inline function winner(best: v128, bestAt: v128): u32 {
   let score = f32x4.extract_lane(best, 0);
   let at = i32x4.extract_lane(bestAt, 0);
-  if (f32x4.extract_lane(best, 1) > score) { score = f32x4.extract_lane(best, 1); at = i32x4.extract_lane(bestAt, 1) + 1; }
-  if (f32x4.extract_lane(best, 2) > score) { score = f32x4.extract_lane(best, 2); at = i32x4.extract_lane(bestAt, 2) + 2; }
-  if (f32x4.extract_lane(best, 3) > score) { at = i32x4.extract_lane(bestAt, 3) + 3; }
+  if (f32x4.extract_lane(best, 1) > score) { score = f32x4.extract_lane(best, 1); at = i32x4.extract_lane(bestAt, 1); }
+  if (f32x4.extract_lane(best, 2) > score) { score = f32x4.extract_lane(best, 2); at = i32x4.extract_lane(bestAt, 2); }
+  if (f32x4.extract_lane(best, 3) > score) { at = i32x4.extract_lane(bestAt, 3); }
   return at;
 }
 
 /** Here the row is the signed operand and the centroids, which stay in the cache, are the unsigned ones. */
-@inline function dotCentroids(row: usize, p0: usize, stride: usize): v128 {
-  const p1 = p0 + stride, p2 = p1 + stride, p3 = p2 + stride;
+@inline function dotCentroids(row: usize, p0: usize, p1: usize, p2: usize, p3: usize, stride: usize): v128 {
   let a0 = i32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
   for (let i: usize = 0; i < stride; i += 32) {
     const low = v128.load(row + i);

@@ -98,7 +98,8 @@ const lineBytes: usize = 64;
   return seen;
 }
 
-@inline function gather(base: usize, r0: u32, r1: u32, r2: u32, r3: u32): v128 {
+/** Four numbers of a table. */
+@inline export function gather(base: usize, r0: u32, r1: u32, r2: u32, r3: u32): v128 {
   let v = v128.load32_splat(base + (<usize>r0 << 2));
   v = v128.load_lane<u32>(base + (<usize>r1 << 2), v, 1);
   v = v128.load_lane<u32>(base + (<usize>r2 << 2), v, 2);

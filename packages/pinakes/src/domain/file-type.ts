@@ -1,0 +1,21 @@
+/** The types of files that can be read, and what a name says of the type. */
+export const fileTypes = ["pdf", "docx", "txt", "md", "csv", "html", "json", "xml", "yaml", "rtf", "log"] as const;
+export type FileType = (typeof fileTypes)[number];
+
+const extensions: Readonly<Record<string, FileType>> = {
+  ...Object.fromEntries(fileTypes.map((type) => [type, type])),
+  text: "txt",
+  markdown: "md",
+  htm: "html",
+  xhtml: "html",
+  jsonl: "json",
+  ndjson: "json",
+  yml: "yaml",
+  tsv: "csv",
+};
+
+/** By the name's extension, ignoring case. */
+export function fileTypeOf(name: string): FileType | undefined {
+  const extension = /[^/\\]\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase();
+  return extension !== undefined && Object.hasOwn(extensions, extension) ? extensions[extension] : undefined;
+}

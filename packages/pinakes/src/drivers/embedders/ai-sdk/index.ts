@@ -1,0 +1,123 @@
+/** Embedders of providers, through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
+import { embedMany } from "ai";
+import { PinakesError } from "../../../domain/errors.ts";
+import type { Embedder, EmbeddingModel, EmbedOptions } from "../../../ports/embedder.ts";
+import { normalize } from "../normalize.ts";
+import type { RemoteModelSettings } from "../settings.ts";
+import { mapError } from "./errors.ts";
+import { openProvider, type ProviderModel } from "./provider.ts";
+
+/** Retries of one request, after 2 s and 4 s or when the provider says so; beyond them the ingestion's own queue waits. */
+const retriesDefault = 2;
+const answerMsDefault = 60_000;
+const tokensMaxDefault = 8_191;
+/** A text that is longer than this is cut, so that nobody sends a book. Most languages have fewer characters a token. */
+const charsPerTokenMax = 4;
+
+export interface AiSdkOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How long one request may take. */
+  readonly answerMsMax?: number;
+  readonly retriesMax?: number;
+}
+
+export async function openAiSdkEmbedder(settings: RemoteModelSettings, options: AiSdkOptions = {}): Promise<Embedder> {
+  const answerMsMax = options.answerMsMax ?? answerMsDefault;
+  const provider = await openProvider(settings, fetchWithin(answerMsMax), options.env ?? process.env);
+  return new AiSdkEmbedder(settings, provider, answerMsMax, options.retriesMax ?? retriesDefault);
+}
+
+class AiSdkEmbedder implements Embedder {
+  readonly model: EmbeddingModel;
+  readonly #provider: ProviderModel;
+  readonly #answerMsMax: number;
+  readonly #retriesMax: number;
+  readonly #closing = new AbortController();
+
+  constructor(settings: RemoteModelSettings, provider: ProviderModel, answerMsMax: number, retriesMax: number) {
+    const { id, dims, metric = "cosine", tokensMax = tokensMaxDefault } = settings;
+    this.model = { id, provider: settings.provider, dims, metric, tokensMax };
+    this.#provider = provider;
+    this.#answerMsMax = answerMsMax;
+    this.#retriesMax = retriesMax;
+  }
+
+  async embed(texts: readonly string[], { kind = "document", signal }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
+    this.#closing.signal.throwIfAborted();
+    signal?.throwIfAborted();
+    if (texts.length === 0) return [];
+    const failed = new AbortController();
+    const any = AbortSignal.any([this.#closing.signal, failed.signal, ...(signal === undefined ? [] : [signal])]);
+    const vectors: Float32Array[] = Array.from({ length: texts.length });
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < texts.length) {
+        const start = next;
+        next += this.#provider.batchTextsMax;
+        const batch = texts.slice(start, start + this.#provider.batchTextsMax);
+        for (const [i, vector] of (await this.#embedBatch(batch, kind, any)).entries()) vectors[start + i] = vector;
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: this.#provider.batchesMax }, work));
+      return vectors;
+    } catch (error) {
+      // The first failure decides; what the other batches still ask for would be thrown away.
+      failed.abort(error);
+      this.#closing.signal.throwIfAborted();
+      signal?.throwIfAborted();
+      const { id } = this.model;
+      throw mapError(error, { id, name: this.#provider.name, secrets: this.#provider.secrets, answerMsMax: this.#answerMsMax });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new PinakesError("UNAVAILABLE", "The embedder is closed.", { retryable: false }));
+  }
+
+  async #embedBatch(texts: readonly string[], kind: "document" | "query", abortSignal: AbortSignal): Promise<Float32Array[]> {
+    const { dimensions, providerOptions } = this.#provider.options(kind);
+    const { embeddings } = await embedMany({
+      model: this.#provider.model,
+      values: texts.map((text) => this.#acceptable(text)),
+      maxRetries: this.#retriesMax,
+      maxParallelCalls: this.#provider.callsMax,
+      abortSignal,
+      ...(dimensions === undefined ? {} : { dimensions }),
+      ...(providerOptions === undefined ? {} : { providerOptions }),
+    });
+    return embeddings.map((embedding) => this.#checked(embedding));
+  }
+
+  /** Providers refuse an empty text and half a character, and some refuse a text that is too long. */
+  #acceptable(text: string): string {
+    if (text === "") return " ";
+    const charsMax = this.model.tokensMax * charsPerTokenMax;
+    if (text.length <= charsMax) return text.toWellFormed();
+    const cutsPair = (text.codePointAt(charsMax - 1) as number) > 0xffff;
+    return text.slice(0, cutsPair ? charsMax - 1 : charsMax).toWellFormed();
+  }
+
+  #checked(embedding: readonly number[]): Float32Array {
+    const { id, dims, metric } = this.model;
+    if (embedding.length !== dims) {
+      throw new PinakesError(
+        "CORRUPT",
+        `Embedding with ${id} (${this.#provider.name}): expected vectors of ${dims} numbers, got ${embedding.length}. Nothing was stored; set dims to ${embedding.length} under a new id, or name the right model.`,
+      );
+    }
+    const vector = Float32Array.from(embedding);
+    if (metric === "cosine") return normalize(vector);
+    if (!vector.every(Number.isFinite)) throw new PinakesError("CORRUPT", `Embedding with ${id} (${this.#provider.name}): the vector is not finite.`);
+    return vector;
+  }
+}
+
+/** The SDK waits for ever; a provider that hangs must not hold an ingestion. */
+function fetchWithin(answerMsMax: number): typeof globalThis.fetch {
+  return (input, init) => {
+    const late = AbortSignal.timeout(answerMsMax);
+    const { signal } = init ?? {};
+    return fetch(input, { ...init, signal: signal === undefined || signal === null ? late : AbortSignal.any([signal, late]) });
+  };
+}

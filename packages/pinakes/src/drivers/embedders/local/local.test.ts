@@ -1,0 +1,199 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { embedderSuite } from "../../../testing/embedder-suite.ts";
+import type { Embedder } from "../../../ports/embedder.ts";
+import { openLocalEmbedder } from "./index.ts";
+import { textsMax } from "./job-queue.ts";
+import { checkHash, modelFolder } from "./model-folder.ts";
+import { EmbedPool } from "./pool.ts";
+import { openLocalTokenizer } from "./tokenizer.ts";
+
+const base = await mkdtemp(join(tmpdir(), "pinakes-embedders-"));
+const opened: { close(): Promise<void> }[] = [];
+afterAll(async () => {
+  await Promise.all(opened.map((each) => each.close()));
+  await rm(base, { recursive: true, force: true });
+});
+
+async function open(options: Parameters<typeof openLocalEmbedder>[0] = {}): Promise<Embedder> {
+  const embedder = await openLocalEmbedder({ threads: 1, ...options });
+  opened.push(embedder);
+  return embedder;
+}
+
+function openPool(options: Partial<ConstructorParameters<typeof EmbedPool>[0]> = {}): EmbedPool {
+  const pool = new EmbedPool({ folder: modelFolder(), tokensMax: 256, threads: 1, ...options });
+  opened.push(pool);
+  return pool;
+}
+
+const crashing = new URL("./test-crashing-thread.ts", import.meta.url);
+const similarity = (a: Float32Array, b: Float32Array): number => a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+
+embedderSuite("local", () => openLocalEmbedder());
+
+describe("local embedder: the model", () => {
+  it("is all-MiniLM-L6-v2", async () => {
+    expect((await open()).model).toEqual({ id: "all-MiniLM-L6-v2", provider: "local", dims: 384, metric: "cosine", tokensMax: 256 });
+  });
+
+  it("gives the numbers it gave when it was chosen", async () => {
+    const embedder = await open();
+    const [vector] = await embedder.embed(["The quick brown fox jumps over the lazy dog."]);
+    const [x, y, z] = vector as Float32Array;
+    for (const [got, expected] of [
+      [x, 0.0456],
+      [y, 0.0722],
+      [z, 0.0512],
+    ] as const)
+      expect(Math.abs((got as number) - expected)).toBeLessThan(1e-3);
+  });
+
+  it("puts what means the same nearer than anything else", async () => {
+    const pairs = [
+      ["How do I reset my password?", "I forgot my login credentials and need new ones."],
+      ["The company's profits fell sharply.", "Earnings of the firm dropped a lot."],
+      ["A dog is chasing a ball in the park.", "A puppy runs after a toy outdoors."],
+      ["Vaccines protect against infectious disease.", "Immunisation prevents people from catching illnesses."],
+      ["The train was delayed by heavy snow.", "Because of the blizzard, rail services ran late."],
+    ] as const;
+    const embedder = await open();
+    const left = await embedder.embed(pairs.map(([text]) => text));
+    const right = await embedder.embed(pairs.map(([, text]) => text));
+    for (const [i, vector] of left.entries()) {
+      const scores = right.map((other) => similarity(vector, other));
+      expect(scores.indexOf(Math.max(...scores))).toBe(i);
+    }
+  });
+
+  it("reads 256 tokens of a text and no more; the marks around it come on top", async () => {
+    const embedder = await open();
+    const words = (count: number, last: string): string => `${"word ".repeat(count - 1)}${last}`;
+    const tokens = (await openLocalTokenizer()).words(words(256, "apple")).tokens;
+    expect(tokens.reduce((sum, count) => sum + count, 0)).toBe(256);
+    const [at, atOther] = await embedder.embed([words(256, "apple"), words(256, "treaty")]);
+    expect(at).not.toEqual(atOther);
+    const [past, pastOther, none] = await embedder.embed([words(257, "apple"), words(257, "treaty"), words(256, "word")]);
+    expect(past).toEqual(pastOther);
+    expect(past).toEqual(none);
+  });
+});
+
+describe("local embedder: the folder", () => {
+  it("refuses weights that are not the pinned ones, and says which file", async () => {
+    const path = join(modelFolder().dir, "onnx/model_quantized.onnx");
+    const bytes = await readFile(path);
+    checkHash(path, "onnx/model_quantized.onnx", bytes);
+    bytes[1_000_000] = (bytes[1_000_000] as number) ^ 1;
+    expect(() => checkHash(path, "onnx/model_quantized.onnx", bytes)).toThrow(
+      expect.objectContaining({ code: "CORRUPT", message: expect.stringContaining(path) }),
+    );
+  });
+
+  it("a thread that finds a changed tokenizer fails every call that waits, and the next call is tried anew", async () => {
+    const dir = join(base, "changed");
+    await cp(modelFolder().dir, dir, { recursive: true });
+    const original = await readFile(join(dir, "tokenizer.json"));
+    await writeFile(join(dir, "tokenizer.json"), Buffer.concat([original, Buffer.from(" ")]));
+    const pool = openPool({ folder: { dir, pinned: true } });
+    const calls = await Promise.allSettled([pool.embed(["one", "two"]), pool.embed(["three"], { kind: "query" })]);
+    for (const call of calls)
+      expect(call).toMatchObject({ status: "rejected", reason: { code: "CORRUPT", message: expect.stringContaining("tokenizer.json") } });
+    await writeFile(join(dir, "tokenizer.json"), original);
+    expect(await pool.embed(["one"])).toHaveLength(1);
+  });
+
+  it("a folder of one's own is not pinned; its dimension and its tokens come from itself", async () => {
+    const dir = join(base, "own");
+    await cp(modelFolder().dir, dir, { recursive: true });
+    await writeFile(join(dir, "sentence_bert_config.json"), `{ "max_seq_length": 128 }`);
+    const own = await open({ dir, id: "mine" });
+    expect(own.model).toEqual({ id: "mine", provider: "local", dims: 384, metric: "cosine", tokensMax: 126 });
+    expect(await own.embed(["same"])).toEqual(await (await open()).embed(["same"]));
+  });
+
+  it("says what to install when the package is not there", () => {
+    const missing = expect.objectContaining({ code: "UNAVAILABLE", retryable: false, message: expect.stringMatching(/npm install .*or name another provider/) });
+    expect(() => modelFolder(undefined, "@pinakes/no-such-package")).toThrow(missing);
+  });
+
+  it("a folder without a model says what is missing", async () => {
+    await expect(open({ dir: join(base, "nowhere") })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("tokenizer_config.json"),
+    });
+  });
+
+  it("refuses a number of threads or tokens that is none", async () => {
+    for (const threads of [0, 1.5, Number.NaN]) await expect(openLocalEmbedder({ threads })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(openLocalEmbedder({ tokensMax: 0 })).rejects.toMatchObject({ code: "INVALID" });
+  });
+});
+
+describe("local embedder: threads", () => {
+  it("none before the first text, one for one text, and never more than asked for", async () => {
+    const pool = openPool({ threads: 2 });
+    expect(pool.threads).toBe(0);
+    await pool.embed(["one"]);
+    expect(pool.threads).toBe(1);
+    await pool.embed(["one", "two", "three", "four"]);
+    expect(pool.threads).toBe(2);
+  });
+
+  it("a query goes before documents that wait, and every call gets its turn", async () => {
+    const pool = openPool();
+    const order: string[] = [];
+    const run = async (name: string, texts: readonly string[], kind: "document" | "query"): Promise<void> => {
+      await pool.embed(texts, { kind });
+      order.push(name);
+    };
+    await Promise.all([run("large", ["a", "b", "c", "d", "e", "f"], "document"), run("small", ["g"], "document"), run("query", ["h"], "query")]);
+    expect(order).toEqual(["query", "small", "large"]);
+  });
+
+  it("a thread that stops is replaced, and its text is tried once more", async () => {
+    const pool = openPool({ script: crashing });
+    const found = await pool.embed(["before", `crash once ${join(base, "crashed")}`, "after"]);
+    expect(found).toHaveLength(3);
+    const [before, , after] = found;
+    expect(await pool.embed(["before", "after"])).toEqual([before, after]);
+  });
+
+  it("a text that stops every thread fails its own call only", async () => {
+    const pool = openPool({ script: crashing });
+    const [bad, good] = await Promise.allSettled([pool.embed(["crash"]), pool.embed(["good", "also good"])]);
+    expect(bad).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE", retryable: true } });
+    expect(good).toMatchObject({ status: "fulfilled" });
+  });
+
+  it(`takes ${textsMax} unfinished texts of a kind, and asks to wait at one more`, async () => {
+    const pool = openPool();
+    const controller = new AbortController();
+    const texts = Array.from({ length: textsMax }, () => "x");
+    await expect(pool.embed([...texts, "x"])).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    const full = pool.embed(texts, { signal: controller.signal });
+    await expect(pool.embed(["one more"])).rejects.toMatchObject({ code: "THROTTLED", retryable: true });
+    expect(await pool.embed(["but a query"], { kind: "query" })).toHaveLength(1);
+    controller.abort();
+    await expect(full).rejects.toMatchObject({ name: "AbortError" });
+    expect(await pool.embed(["one more"])).toHaveLength(1);
+  });
+
+  it("a process with an idle embedder ends by itself", async () => {
+    const script = join(base, "idle.ts");
+    await writeFile(
+      script,
+      `import { openLocalEmbedder } from ${JSON.stringify(new URL("./index.ts", import.meta.url).href)};
+const embedder = await openLocalEmbedder({ threads: 2 });
+const vectors = await embedder.embed(["one", "two", "three"]);
+console.log(vectors.length);`,
+    );
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [script]);
+    expect(stdout.trim()).toBe("3");
+    expect(stderr).toBe("");
+  });
+});

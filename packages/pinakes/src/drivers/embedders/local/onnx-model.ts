@@ -1,0 +1,82 @@
+/** The model itself: tokens, one run of the network, the mean over its tokens, length 1. Loaded inside a thread of the pool. */
+import type { Tokenizer as RealTokenizer } from "@huggingface/tokenizers";
+import { InferenceSession, Tensor } from "onnxruntime-node";
+import { PinakesError } from "../../../domain/errors.ts";
+import { invariant } from "../../../domain/invariant.ts";
+import { normalize } from "../normalize.ts";
+import { readTokenizerFiles, readWeights, type ModelFolder } from "./model-folder.ts";
+import { realTokenizer, WordTokenizer } from "./tokenizer.ts";
+
+/** Only errors: the rest goes to standard error, past every logger. */
+const logSeverityErrors = 3;
+
+export class OnnxModel {
+  readonly #session: InferenceSession;
+  readonly #real: RealTokenizer;
+  readonly #words: WordTokenizer;
+  readonly #tokensMax: number;
+
+  private constructor(session: InferenceSession, real: RealTokenizer, tokensMax: number) {
+    this.#session = session;
+    this.#real = real;
+    this.#words = new WordTokenizer(real);
+    this.#tokensMax = tokensMax;
+  }
+
+  static async load(folder: ModelFolder, tokensMax: number): Promise<OnnxModel> {
+    const [files, weights] = await Promise.all([readTokenizerFiles(folder), readWeights(folder)]);
+    const session = await InferenceSession.create(weights, {
+      // One thread a session and one session a core: faster than one session over all cores as soon as anything else runs.
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      executionMode: "sequential",
+      logSeverityLevel: logSeverityErrors,
+    });
+    return new OnnxModel(session, realTokenizer(files), tokensMax);
+  }
+
+  async embed(text: string): Promise<Float32Array> {
+    const ids = this.#tokenIds(text);
+    const count = ids.length;
+    const shape = [1, count];
+    const inputs: Record<string, Tensor> = {};
+    for (const name of this.#session.inputNames) {
+      if (name === "input_ids") inputs[name] = new Tensor("int64", BigInt64Array.from(ids, BigInt), shape);
+      else if (name === "attention_mask") inputs[name] = new Tensor("int64", new BigInt64Array(count).fill(1n), shape);
+      else if (name === "token_type_ids") inputs[name] = new Tensor("int64", new BigInt64Array(count), shape);
+      else throw new PinakesError("NOT_SUPPORTED", `The model wants an input "${name}", which is not one of a text model. Choose another folder.`);
+    }
+    const outputs = await this.#session.run(inputs);
+    const hidden = outputs["last_hidden_state"] ?? outputs["token_embeddings"];
+    if (hidden === undefined || hidden.dims.length !== 3 || hidden.type !== "float32") {
+      throw new PinakesError("NOT_SUPPORTED", `The model gives ${this.#session.outputNames.join(", ")}, not last_hidden_state. Choose another folder.`);
+    }
+    invariant(hidden.dims[1] === count, "CORRUPT", "The model gave another number of tokens than it was given.");
+    return normalize(meanOfRows(hidden.data as Float32Array, count, hidden.dims[2] as number));
+  }
+
+  async close(): Promise<void> {
+    await this.#session.release();
+  }
+
+  /** With the model's own marks around the text ([CLS] … [SEP]), which a text that is cut keeps. */
+  #tokenIds(text: string): readonly number[] {
+    const start = this.#words.beginning(text, this.#tokensMax);
+    const { ids } = this.#real.encode(start);
+    const marks = this.#real.encode("").ids;
+    const spare = ids.length - marks.length - this.#tokensMax;
+    if (spare <= 0) return ids;
+    const last = marks.length > 1 ? 1 : 0;
+    return [...ids.slice(0, ids.length - spare - last), ...ids.slice(ids.length - last)];
+  }
+}
+
+/** One text has no padding, so every token counts the same: the mean under the attention mask is the mean of all. */
+function meanOfRows(data: Float32Array, rows: number, dims: number): Float32Array {
+  const mean = new Float32Array(dims);
+  for (let row = 0; row < rows; row += 1) {
+    for (let i = 0; i < dims; i += 1) mean[i] = (mean[i] as number) + (data[row * dims + i] as number);
+  }
+  for (let i = 0; i < dims; i += 1) mean[i] = (mean[i] as number) / rows;
+  return mean;
+}

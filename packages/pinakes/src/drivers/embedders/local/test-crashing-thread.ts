@@ -1,0 +1,16 @@
+/** The real thread, with a weakness: one text ends it, another ends it the first time it is seen. */
+import { existsSync, writeFileSync } from "node:fs";
+import { parentPort } from "node:worker_threads";
+import type { Order } from "./messages.ts";
+
+// First the real one: a listener of ours before it would take the messages that wait while the model loads.
+await import("./model-thread.ts");
+parentPort?.on("message", (order: Order) => {
+  if (order === "close") return;
+  if (order.text === "crash") process.exit(1);
+  if (!order.text.startsWith("crash once ")) return;
+  const path = order.text.slice("crash once ".length);
+  if (existsSync(path)) return;
+  writeFileSync(path, "");
+  process.exit(1);
+});

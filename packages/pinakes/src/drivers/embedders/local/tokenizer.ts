@@ -1,0 +1,192 @@
+/**
+ * Words of a text and how many tokens of the local model each takes.
+ *
+ * A word is what stands between white space; every CJK ideograph is a word of its own, and a long run (a line of base64, minified
+ * code) is cut at its punctuation, so that a chunk can always break somewhere.
+ *
+ * Invariant: the counts of the words add up to what the model's own tokenizer counts for the whole text. It holds because cuts are
+ * made only where that tokenizer cuts as well, whatever stands on either side. Words of ASCII letters and digits, nearly all of them,
+ * are counted here by a memo; everything else is asked of the real tokenizer.
+ */
+import { Tokenizer as RealTokenizer } from "@huggingface/tokenizers";
+import { PinakesError } from "../../../domain/errors.ts";
+import type { Tokenizer, TokenWords } from "../../../ports/embedder.ts";
+import { modelFolder, readTokenizerFiles, type TokenizerFiles } from "./model-folder.ts";
+
+/** About 10 MB of words and counts. Past it the memo starts anew. */
+const memoWordsMax = 131_072;
+const memoWordCharsMax = 64;
+/** A run that is longer is cut at its punctuation. */
+const runCharsMax = 64;
+const arrayWordsMin = 16;
+
+/** Loads the vocabulary, 30 ms; nothing is loaded before the first call. */
+export async function openLocalTokenizer(dir?: string): Promise<Tokenizer> {
+  const files = await readTokenizerFiles(modelFolder(dir));
+  return new WordTokenizer(realTokenizer(files));
+}
+
+/** Only tokenizers of BERT's kind: what is said above about cuts holds for them. */
+export function realTokenizer({ tokenizer, config }: TokenizerFiles): RealTokenizer {
+  const { model, normalizer, pre_tokenizer: cutter } = tokenizer as Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>;
+  const cleans = normalizer?.["type"] === "BertNormalizer" && normalizer["clean_text"] === true && normalizer["handle_chinese_chars"] === true;
+  if (!cleans || cutter?.["type"] !== "BertPreTokenizer" || (model?.["type"] ?? "WordPiece") !== "WordPiece") {
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      "The tokenizer of this model is not of BERT's kind (WordPiece). Run the model with Ollama or another server and use the provider ollama or openai.",
+    );
+  }
+  return new RealTokenizer(tokenizer, config);
+}
+
+export class WordTokenizer implements Tokenizer {
+  readonly #real: RealTokenizer;
+  readonly #memo = new Map<string, number>();
+  /** Literal marks such as "[SEP]" in a text; each is one token, and cuts what stands around it. */
+  readonly #marks: RegExp;
+
+  constructor(real: RealTokenizer) {
+    this.#real = real;
+    const marks = [...real.get_added_tokens_decoder().values()].map(({ content }) => content.replaceAll(/[^\w]/g, String.raw`\$&`));
+    this.#marks = new RegExp(`(${marks.join("|")})`);
+  }
+
+  words(text: string): TokenWords {
+    const words = new WordList(Math.max(arrayWordsMin, text.length >> 2));
+    this.#scan(text, words, Infinity);
+    return words.done();
+  }
+
+  /** The beginning of a text that holds all of its first `tokensMax` tokens, and not much more. */
+  beginning(text: string, tokensMax: number): string {
+    const words = new WordList(arrayWordsMin);
+    return text.slice(0, this.#scan(text, words, tokensMax));
+  }
+
+  /** Where the scan stopped: at the end, or after the word with which `tokensMax` was reached. */
+  #scan(text: string, words: WordList, tokensMax: number): number {
+    let at = 0;
+    while (at < text.length && words.tokens < tokensMax) {
+      let code = text.charCodeAt(at);
+      if (isSpace(code)) {
+        at += 1;
+        continue;
+      }
+      if (isIdeograph(code)) {
+        words.push(at, at + 1, this.#count(text.slice(at, at + 1)));
+        at += 1;
+        continue;
+      }
+      const start = at;
+      let plain = true;
+      while (at < text.length) {
+        code = text.charCodeAt(at);
+        if (isSpace(code) || isIdeograph(code)) break;
+        // Control characters vanish and "[" may begin a mark: both are for the real tokenizer.
+        if (code >= 0x7f || code < 0x20 || code === 0x5b) plain = false;
+        at += 1;
+      }
+      if (at - start > runCharsMax) this.#pushLong(text, start, at, words);
+      else words.push(start, at, plain ? this.#countPlain(text, start, at) : this.#count(text.slice(start, at)));
+    }
+    return at;
+  }
+
+  /** Printable ASCII: stretches of letters and digits are looked up, and every other character is one token. */
+  #countPlain(text: string, start: number, end: number): number {
+    let tokens = 0;
+    let begin = start;
+    for (let i = start; i < end; i += 1) {
+      if (isAlphanumeric(text.charCodeAt(i))) continue;
+      if (i > begin) tokens += this.#count(text.slice(begin, i));
+      tokens += 1;
+      begin = i + 1;
+    }
+    return end > begin ? tokens + this.#count(text.slice(begin, end)) : tokens;
+  }
+
+  #pushLong(text: string, start: number, end: number, words: WordList): void {
+    let at = start;
+    for (const section of text.slice(start, end).split(this.#marks)) {
+      // A capital sigma becomes one letter or another by what follows, even behind a full stop: such a section stays whole.
+      const pieces = this.#marks.test(section) || section.includes("Σ") ? [section] : section.split(punctuation);
+      for (const piece of pieces) {
+        if (piece.length > 0) words.push(at, at + piece.length, this.#count(piece));
+        at += piece.length;
+      }
+    }
+  }
+
+  #count(word: string): number {
+    const known = this.#memo.get(word);
+    if (known !== undefined) return known;
+    const tokens = this.#real.tokenize(word).length;
+    if (word.length > memoWordCharsMax) return tokens;
+    if (this.#memo.size >= memoWordsMax) this.#memo.clear();
+    // A copy: a slice would keep the whole text it was cut from in memory.
+    this.#memo.set(Buffer.from(word, "utf16le").toString("utf16le"), tokens);
+    return tokens;
+  }
+}
+
+/** Between any two characters of which one is punctuation, as the model's tokenizer has it. */
+const punctuation = /(?<=[\p{P}!-/:-@[-`{-~])|(?=[\p{P}!-/:-@[-`{-~])/u;
+
+class WordList {
+  tokens = 0;
+  #count = 0;
+  #starts: Uint32Array;
+  #ends: Uint32Array;
+  #tokens: Uint32Array;
+
+  constructor(words: number) {
+    this.#starts = new Uint32Array(words);
+    this.#ends = new Uint32Array(words);
+    this.#tokens = new Uint32Array(words);
+  }
+
+  /** What the model does not see, such as a zero-width space by itself, is no word. */
+  push(start: number, end: number, tokens: number): void {
+    if (tokens === 0) return;
+    if (this.#count === this.#starts.length) this.#grow();
+    this.#starts[this.#count] = start;
+    this.#ends[this.#count] = end;
+    this.#tokens[this.#count] = tokens;
+    this.#count += 1;
+    this.tokens += tokens;
+  }
+
+  done(): TokenWords {
+    return { starts: this.#starts.slice(0, this.#count), ends: this.#ends.slice(0, this.#count), tokens: this.#tokens.slice(0, this.#count) };
+  }
+
+  #grow(): void {
+    const words = this.#count * 2;
+    this.#starts = grown(this.#starts, words);
+    this.#ends = grown(this.#ends, words);
+    this.#tokens = grown(this.#tokens, words);
+  }
+}
+
+function grown(array: Uint32Array, length: number): Uint32Array {
+  const larger = new Uint32Array(length);
+  larger.set(array);
+  return larger;
+}
+
+/** What the model takes for a space. Form feeds and byte-order marks are not: they vanish, and join what stands around them. */
+function isSpace(code: number): boolean {
+  if (code < 0x80) return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d;
+  if (code < 0x1680) return code === 0xa0;
+  if (code > 0x3000) return false;
+  return (code >= 0x2000 && code <= 0x200a) || [0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000].includes(code);
+}
+
+/** The ideographs that the model's tokenizer puts spaces around. Those beyond U+FFFF it does not know as such. */
+function isIdeograph(code: number): boolean {
+  return code >= 0x3400 && ((code >= 0x4e00 && code <= 0x9fff) || code <= 0x4dbf || (code >= 0xf900 && code <= 0xfaff));
+}
+
+function isAlphanumeric(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
+}

@@ -1,0 +1,13 @@
+import { PinakesError } from "../../domain/errors.ts";
+
+/** The vector itself, made to have length 1. What has no direction, or is no vector at all, must never be stored. */
+export function normalize(vector: Float32Array): Float32Array {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  const length = Math.sqrt(sum);
+  if (!Number.isFinite(length) || length === 0) {
+    throw new PinakesError("CORRUPT", "The embedding model answered with a vector that is not finite or has no length. Check the model.");
+  }
+  for (let i = 0; i < vector.length; i += 1) vector[i] = (vector[i] as number) / length;
+  return vector;
+}

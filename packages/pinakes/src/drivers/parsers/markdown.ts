@@ -1,0 +1,56 @@
+/**
+ * Markdown: the text is the source itself; sections come from its headings. Front matter is text, but no heading.
+ *
+ * Only blocks are parsed in the large: what is written inside a paragraph cannot make a heading, and skipping it saves most of the time.
+ */
+import { fromMarkdown } from "mdast-util-from-markdown";
+import type { Nodes } from "mdast";
+import type { ParsedText } from "../../ports/parser.ts";
+import { Sections } from "./sections.ts";
+
+const inlineConstructs = [
+  "attention",
+  "autolink",
+  "characterEscape",
+  "characterReference",
+  "codeText",
+  "hardBreakEscape",
+  "htmlText",
+  "labelEnd",
+  "labelStartImage",
+  "labelStartLink",
+];
+
+export function parseMarkdown(text: string): ParsedText {
+  const base = frontMatterLength(text);
+  const sections = new Sections();
+  const tree = fromMarkdown(text.slice(base), "utf8", { extensions: [{ disable: { null: inlineConstructs } }] });
+  for (const node of tree.children) {
+    const start = node.position?.start.offset;
+    const end = node.position?.end.offset;
+    if (node.type !== "heading" || start === undefined || end === undefined) continue;
+    sections.heading(base + start, node.depth, titleOf(text.slice(base + start, base + end)));
+  }
+  const warnings: string[] = [];
+  return { text, pages: [], sections: sections.finish(warnings), rows: [], warnings };
+}
+
+/** Between --- lines (YAML) or +++ lines (TOML), at the very beginning. */
+function frontMatterLength(text: string): number {
+  const fence = /^(---|\+\+\+)[ \t]*\n/.exec(text)?.[1];
+  if (fence === undefined) return 0;
+  const end = new RegExp(`^${fence === "---" ? "(?:---|\\.\\.\\.)" : "\\+\\+\\+"}[ \\t]*(?:\\n|$)`, "gm");
+  end.lastIndex = text.indexOf("\n") + 1;
+  return end.exec(text) === null ? 0 : end.lastIndex;
+}
+
+/** The words of a heading, without the marks of links and emphasis. */
+function titleOf(source: string): string {
+  return wordsOf(fromMarkdown(source));
+}
+
+function wordsOf(node: Nodes): string {
+  if ("value" in node) return node.type === "html" ? "" : node.value;
+  if ("alt" in node) return node.alt ?? "";
+  return "children" in node ? node.children.map(wordsOf).join("") : "";
+}

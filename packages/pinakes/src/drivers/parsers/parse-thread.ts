@@ -1,0 +1,29 @@
+/** Parses files in a thread of its own, one after the other. */
+import { parentPort } from "node:worker_threads";
+import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
+import type { FileType, ParsedText } from "../../ports/parser.ts";
+import { parseFile } from "./parse-file.ts";
+
+export interface ParseOrder {
+  readonly bytes: Uint8Array;
+  readonly fileType: FileType;
+}
+
+export type ParseAnswer =
+  | { readonly kind: "ready" }
+  | { readonly kind: "parsed"; readonly parsed: ParsedText }
+  | { readonly kind: "refused"; readonly code: ErrorCode; readonly detail: string };
+
+parentPort?.on("message", (order: ParseOrder) => {
+  void answer(order).then((message) => parentPort?.postMessage(message));
+});
+parentPort?.postMessage({ kind: "ready" } satisfies ParseAnswer);
+
+async function answer(order: ParseOrder): Promise<ParseAnswer> {
+  try {
+    return { kind: "parsed", parsed: await parseFile(order) };
+  } catch (error) {
+    if (PinakesError.isInstance(error)) return { kind: "refused", code: error.code, detail: error.detail };
+    return { kind: "refused", code: "INTERNAL", detail: `A file could not be parsed: ${String(error)}` };
+  }
+}

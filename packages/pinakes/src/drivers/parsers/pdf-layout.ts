@@ -1,0 +1,96 @@
+/**
+ * The pieces of text on a page of a PDF to lines and paragraphs. A PDF knows only what stands where: a line that reaches the right edge
+ * of its column goes on in the next one, one that ends early does not, and a gap in height begins a new paragraph.
+ */
+export interface Piece {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly endsLine: boolean;
+}
+
+interface Line {
+  text: string;
+  readonly x: number;
+  readonly y: number;
+  right: number;
+  height: number;
+}
+
+/** In heights of a line. */
+const sameLineHeightsMax = 0.5;
+const paragraphHeightsMin = 1.7;
+/** Of the width of the widest line in the column. */
+const fullLineShareMin = 0.85;
+
+export function layOut(pieces: readonly Piece[]): string {
+  const lines = toLines(pieces);
+  const rightEdges = columnEdges(lines);
+  let text = "";
+  let before: Line | undefined;
+  for (const line of lines) {
+    text = before === undefined ? line.text : join(text, line, joint(before, line, rightEdges));
+    before = line;
+  }
+  return text;
+}
+
+function toLines(pieces: readonly Piece[]): Line[] {
+  const lines: Line[] = [];
+  let line: Line | undefined;
+  const end = () => {
+    if (line !== undefined && line.text.trim() !== "") lines.push({ ...line, text: line.text.trim() });
+    line = undefined;
+  };
+  for (const piece of pieces) {
+    if (line !== undefined && piece.text.trim() !== "" && Math.abs(piece.y - line.y) > sameLineHeightsMax * Math.max(line.height, piece.height, 1)) end();
+    if (piece.text !== "") {
+      if (line === undefined) line = { text: piece.text, x: piece.x, y: piece.y, right: piece.x + piece.width, height: piece.height };
+      else {
+        line.text += piece.text;
+        line.right = Math.max(line.right, piece.x + piece.width);
+        line.height = Math.max(line.height, piece.height);
+      }
+    }
+    if (piece.endsLine) end();
+  }
+  end();
+  return lines;
+}
+
+/** Lines that begin at the same place are a column. */
+function column({ x }: Line): number {
+  return Math.round(x / 4);
+}
+
+function columnEdges(lines: readonly Line[]): Map<number, number> {
+  const edges = new Map<number, number>();
+  for (const line of lines) edges.set(column(line), Math.max(edges.get(column(line)) ?? 0, line.right));
+  return edges;
+}
+
+type Joint = "flow" | "line" | "paragraph";
+
+const listItem = /^(?:[•●▪◦‣·*–—-]|\(?(?:\d{1,3}|[a-z])[.)])\s/i;
+
+function joint(before: Line, line: Line, edges: ReadonlyMap<number, number>): Joint {
+  const height = Math.max(before.height, line.height, 1);
+  const gap = before.y - line.y;
+  if (gap > paragraphHeightsMin * height) return "paragraph";
+  const alike = Math.abs(before.height - line.height) <= 0.1 * height;
+  if (!alike || gap <= 0 || listItem.test(line.text)) return "line";
+  const edge = edges.get(column(before)) ?? before.right;
+  return before.right - before.x >= fullLineShareMin * (edge - before.x) ? "flow" : "line";
+}
+
+const hyphenated = /\p{L}[-\u2010]$/u;
+const continues = /^\p{Ll}/u;
+
+function join(text: string, line: Line, how: Joint): string {
+  if (how === "paragraph") return `${text}\n\n${line.text}`;
+  if (text.endsWith("\u00ad")) return text.slice(0, -1) + line.text;
+  if (hyphenated.test(text.slice(-3)) && continues.test(line.text)) return text.slice(0, -1) + line.text;
+  return text + (how === "flow" ? " " : "\n") + line.text;
+}

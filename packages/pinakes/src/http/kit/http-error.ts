@@ -1,0 +1,60 @@
+/**
+ * An error whose HTTP answer says more than its code does: another status within the same meaning (405, 415, 422), headers, and
+ * further fields of the problem. Only the HTTP layer makes these; features throw plain PinakesErrors.
+ */
+import { PinakesError, type ErrorCode, type PinakesErrorOptions } from "../../domain/errors.ts";
+import { toPinakesError, toProblem } from "../problem.ts";
+import { quoteEtag } from "./etag.ts";
+
+export interface HttpErrorOptions extends PinakesErrorOptions {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further fields of the problem. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+export class HttpError extends PinakesError {
+  override readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly more: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, detail: string, { status, headers = {}, more = {}, ...options }: HttpErrorOptions = {}) {
+    super(code, detail, options);
+    this.status = status ?? new PinakesError(code, detail).status;
+    this.headers = headers;
+    this.more = more;
+  }
+}
+
+/** A problem+json answer as data, so that it can also be stored for a repeated request. */
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export function toProblemAnswer(error: unknown, requestId: string): ProblemAnswer {
+  const known = toPinakesError(error, requestId);
+  const { currentEtag, batch } = known.context;
+  const own = known instanceof HttpError ? known : undefined;
+  return {
+    status: known.status,
+    headers: {
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      ...(known.status === 401 ? { "www-authenticate": 'Bearer realm="pinakes"' } : {}),
+      ...(currentEtag === undefined ? {} : { etag: quoteEtag(currentEtag) }),
+      ...own?.headers,
+    },
+    body: {
+      ...toProblem(known, requestId),
+      ...(currentEtag === undefined ? {} : { current_etag: currentEtag }),
+      ...(batch === undefined ? {} : { batch }),
+      ...own?.more,
+    },
+  };
+}
+
+export function problemResponse({ status, headers, body }: ProblemAnswer): Response {
+  return new Response(JSON.stringify(body), { status, headers });
+}

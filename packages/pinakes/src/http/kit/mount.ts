@@ -1,0 +1,100 @@
+/**
+ * Puts declared routes on a Hono app. Every request gets an id, security headers and a line in the log, whatever becomes of it; the
+ * rest happens route by route (pipeline.ts). A known path with a method it does not have is a 405 that names those it has.
+ */
+import type { Context, Hono } from "hono";
+import { PinakesError } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import { requestIds, socketAddress, type KitEnv } from "./context.ts";
+import { sessionCookieNameDefault, type Authenticate } from "./credentials.ts";
+import { HttpError, problemResponse, toProblemAnswer } from "./http-error.ts";
+import type { IdempotencyStore } from "./idempotency.ts";
+import { createLogger, logRequests, type Logger } from "./log.ts";
+import { comparePaths, honoPattern } from "./path-template.ts";
+import { answerRequest, type Kit } from "./pipeline.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import type { Route } from "./route.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+export interface MountOptions {
+  readonly authenticate: Authenticate;
+  /** Silent when absent. */
+  readonly log?: Logger;
+  /** No limits when absent. */
+  readonly limiter?: RateLimiter;
+  /** Needed as soon as a route is declared `idempotent`. */
+  readonly idempotency?: IdempotencyStore;
+  /** Aborted when the server begins to close. */
+  readonly closing?: AbortSignal;
+  readonly allowedOrigins?: readonly string[];
+  readonly sessionCookieName?: string;
+  /** Who is at the other end; behind a proxy, from the header that it sets. */
+  readonly clientAddress?: (c: Context) => string;
+  /** Checks each answer against what its route declares; for tests. */
+  readonly checkAnswers?: boolean;
+}
+
+/** Before any route of the app's own, so that these steps come first for all of them. */
+export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: MountOptions): void {
+  const kit: Kit = {
+    authenticate: options.authenticate,
+    log: options.log ?? createLogger({ level: "silent" }),
+    limiter: options.limiter,
+    idempotency: options.idempotency,
+    closing: options.closing ?? new AbortController().signal,
+    sessionCookieName: options.sessionCookieName ?? sessionCookieNameDefault,
+    clientAddress: options.clientAddress ?? socketAddress,
+    checkAnswers: options.checkAnswers ?? false,
+  };
+  checkRoutes(routes, kit);
+  app.use(requestIds());
+  app.use(securityHeaders({ allowedOrigins: options.allowedOrigins ?? [] }));
+  app.use(logRequests(kit.log));
+  app.onError((error, c) => {
+    c.set("failure", error);
+    return problemResponse(toProblemAnswer(error, c.get("requestId")));
+  });
+  app.notFound((c) => {
+    const detail = `There is nothing at ${c.req.method} ${c.req.path}. GET /v1/info tells what this server is.`;
+    return problemResponse(toProblemAnswer(new PinakesError("NOT_FOUND", detail), c.get("requestId")));
+  });
+  const templates = routes.map(({ path }) => path);
+  for (const place of places(routes)) {
+    for (const route of place) app.on(route.method, honoPattern(route.path, templates), (c) => answerRequest(c, route, kit));
+    const first = place[0] as Route;
+    app.all(honoPattern(first.path, templates), (c) => otherMethod(c, place));
+  }
+}
+
+/** Routes by place, plain paths before parameters: Hono takes the first that fits. */
+function places(routes: readonly Route[]): readonly (readonly Route[])[] {
+  const sorted = routes.toSorted((a, b) => comparePaths(a.path, b.path));
+  const grouped: Route[][] = [];
+  for (const route of sorted) {
+    const last = grouped.at(-1);
+    if (last !== undefined && comparePaths((last[0] as Route).path, route.path) === 0) last.push(route);
+    else grouped.push([route]);
+  }
+  return grouped;
+}
+
+function otherMethod(c: Context<KitEnv>, place: readonly Route[]): Response {
+  c.set("route", (place[0] as Route).path.text);
+  const methods = place.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  const allow = [...methods, "OPTIONS"].join(", ");
+  if (c.req.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
+  const error = new HttpError("INVALID", `${c.req.method} is not possible here; use ${methods.join(", ")}.`, { status: 405, headers: { allow } });
+  return problemResponse(toProblemAnswer(error, c.get("requestId")));
+}
+
+function checkRoutes(routes: readonly Route[], { idempotency }: Kit): void {
+  const operations = new Map<string, string>();
+  for (const { operationId, method, path, idempotent } of routes) {
+    const place = `${method} ${path.text.replaceAll(/\{\w+\}/g, "{}")}`;
+    for (const key of [operationId, place]) {
+      invariant(!operations.has(key), "INTERNAL", `Two routes share ${key}: ${operations.get(key)} and ${operationId} (${method} ${path.text}).`);
+      operations.set(key, `${operationId} (${method} ${path.text})`);
+    }
+    invariant(!idempotent || idempotency !== undefined, "INTERNAL", `${operationId} is idempotent by key, but mount got no idempotency store.`);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Who was recognised, and how. Registered like a caller, so that a look-alike object is refused: rights to keys and workspaces hang
+ * on `via` and `keyId`, which a caller does not have.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import { requireCaller, type Caller } from "../domain/caller.ts";
+
+export interface Authenticated {
+  readonly caller: Caller;
+  readonly via: "root" | "key" | "token" | "session";
+  /** The key that was used, or that the session was made from. */
+  readonly keyId?: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number;
+  /** Only reads are allowed; see requireWrite. */
+  readonly readOnly?: true;
+  /** Of a session: what its unsafe requests must carry. */
+  readonly csrfToken?: string;
+}
+
+/** Who a credential says its bearer is. */
+export interface Me {
+  readonly user_id: string;
+  readonly workspace_id: string;
+  readonly groups: readonly string[];
+  readonly role: Caller["role"];
+  readonly via: Authenticated["via"];
+  readonly key_id: string | null;
+  readonly expires_at: string | null;
+  readonly read_only: boolean;
+  /** Of a session, so that a page that was loaded anew finds it again. Pages of other origins cannot read the answer. */
+  readonly csrf_token?: string;
+}
+
+const granted = new WeakSet<object>();
+
+export function grant(fields: Authenticated): Authenticated {
+  requireCaller(fields.caller);
+  const auth = Object.freeze({ ...fields });
+  granted.add(auth);
+  return auth;
+}
+
+export function isAuthenticated(value: unknown): value is Authenticated {
+  return typeof value === "object" && value !== null && granted.has(value);
+}
+
+export function requireAuthenticated(auth: Authenticated): Authenticated {
+  if (isAuthenticated(auth)) return auth;
+  throw new PinakesError("UNAUTHENTICATED", "This call needs what authenticate() returned as its first argument; none (or not a real one) was given.");
+}
+
+/** For every route that changes something: refuses read-only keys, and sessions made from them. */
+export function requireWrite(auth: Authenticated): void {
+  if (requireAuthenticated(auth).readOnly !== true) return;
+  throw new PinakesError("FORBIDDEN", "This key may only read. Use a key without `scopes`, or ask an admin of your workspace for one.");
+}
+
+export function requireAdmin(auth: Authenticated): void {
+  if (requireAuthenticated(auth).caller.role === "admin") return;
+  throw new PinakesError("FORBIDDEN", `Only an admin of the workspace may do this; you are signed in with the role "${auth.caller.role}".`);
+}
+
+export function describeMe(auth: Authenticated): Me {
+  const { caller, via, keyId, expiresAt, readOnly, csrfToken } = requireAuthenticated(auth);
+  return {
+    user_id: caller.userId,
+    workspace_id: caller.scope.tenant,
+    groups: caller.groups,
+    role: caller.role,
+    via,
+    key_id: keyId ?? null,
+    expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+    read_only: readOnly ?? false,
+    ...(csrfToken === undefined ? {} : { csrf_token: csrfToken }),
+  };
+}
+
+/** One wording for a wrong, a revoked and an expired credential: it must not tell which keys exist. */
+export function refused(cause?: unknown): PinakesError {
+  const detail = "This credential is not valid: it is wrong, was revoked or has expired. Sign in again, or ask an admin of your workspace for a new key.";
+  return new PinakesError("UNAUTHENTICATED", detail, cause === undefined ? {} : { cause });
+}
+
+export function nothingGiven(): PinakesError {
+  return new PinakesError(
+    "UNAUTHENTICATED",
+    "Sign in first: send `Authorization: Bearer <API key or token>`, or open a session with POST /v1/sessions. Admins make keys with POST /v1/keys.",
+  );
+}

@@ -1,0 +1,55 @@
+/** From the claims of a verified token to a caller. What is missing or odd is told by name: the token is genuine, so its bearer may know. */
+import type { JWTPayload } from "jose";
+import { makeCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError } from "../domain/errors.ts";
+import type { OidcSettings } from "./oidc-settings.ts";
+
+export function callerOfClaims(claims: JWTPayload, settings: OidcSettings): Caller {
+  const { userClaim = "sub", groupsClaim = "groups", workspaceClaim = "workspace", adminGroups = [], repositoryAdminGroups = [] } = settings;
+  const groups = groupsIn(claims, groupsClaim);
+  const has = (some: readonly string[]): boolean => some.some((group) => groups.includes(group));
+  const input = {
+    tenant: settings.workspace ?? textIn(claims, workspaceClaim, "its workspace"),
+    userId: textIn(claims, userClaim, "its user"),
+    groups,
+    role: has(adminGroups) ? "admin" : has(repositoryAdminGroups) ? "repository_admin" : "user",
+  } as const;
+  try {
+    return makeCaller(input);
+  } catch (error) {
+    throw PinakesError.isInstance(error) ? unusable(error.detail, error) : error;
+  }
+}
+
+function textIn(claims: JWTPayload, claim: string, what: string): string {
+  const value = valueOf(claims, claim);
+  if (typeof value === "string" && value !== "") return value;
+  throw unusable(`it lacks the claim "${claim}", a text that tells ${what}.`);
+}
+
+function groupsIn(claims: JWTPayload, claim: string): readonly string[] {
+  const value = valueOf(claims, claim);
+  if (value === undefined || value === null) return [];
+  if (typeof value === "string") return value.split(" ").filter((group) => group !== "");
+  if (Array.isArray(value) && value.every((group) => typeof group === "string")) return value;
+  throw unusable(`its claim "${claim}" must be a list of names, or a text with spaces between them.`);
+}
+
+/** The claim of this very name (many contain dots: https://example.com/groups), or else the path inside. */
+function valueOf(claims: JWTPayload, claim: string): unknown {
+  if (Object.hasOwn(claims, claim)) return claims[claim];
+  let value: unknown = claims;
+  for (const name of claim.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value;
+}
+
+function unusable(detail: string, cause?: unknown): PinakesError {
+  return new PinakesError(
+    "UNAUTHENTICATED",
+    `The token is genuine but cannot be used: ${detail} Ask whoever runs the sign-in provider.`,
+    cause === undefined ? {} : { cause },
+  );
+}

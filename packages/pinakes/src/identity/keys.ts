@@ -1,0 +1,211 @@
+/**
+ * API keys: `pk_<key id>_<secret>`, shown once. The id finds the record with one point read; the secret is checked against its hash.
+ *
+ * Revoking deletes the record. In this process the key is refused from that moment; other processes may serve it from their cache for
+ * up to 5 seconds more (`cacheMsMax`).
+ *
+ * The number of keys in a workspace is counted when one is made, by the index, so that expired keys free their places by themselves.
+ * It is a guard and no quota: where indexes are late, or several processes make keys at the same moment, it may be exceeded by a few.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import { KeyedQueue } from "../domain/keyed-queue.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { Clock } from "../ports/clock.ts";
+import { grant, refused, requireAdmin, requireWrite, type Authenticated } from "./authenticated.ts";
+import { checkKeyInput, workspaceNamed, type CreateKey } from "./key-input.ts";
+import { identityLimits } from "./limits.ts";
+import type { Notes } from "./notes.ts";
+import { RecordCache } from "./record-cache.ts";
+import { callerOf, type KeyRecord, type KeyRepository } from "./records.ts";
+import { hasHash, newKeyId, newSecret, sha256 } from "./secrets.ts";
+import type { PageOf, PageOptions, WorkspaceBook } from "./workspaces.ts";
+
+export interface KeyInfo {
+  readonly key_id: string;
+  readonly name: string | null;
+  readonly user_id: string;
+  readonly workspace_id: string;
+  readonly groups: readonly string[];
+  readonly role: KeyRecord["role"];
+  readonly scopes: readonly ("read" | "write")[];
+  readonly created_at: string;
+  readonly created_by: string;
+  readonly expires_at: string | null;
+  /** To the minute. */
+  readonly last_used_at: string | null;
+}
+
+/** `key` is shown here and never again. */
+export type CreatedKey = KeyInfo & { readonly key: string };
+
+export type ListKeys = PageOptions & { readonly workspace_id?: string | undefined };
+
+export interface Keys {
+  /** For admins: in their own workspace; with the root token in any, which is made when new. */
+  create(auth: Authenticated, input: CreateKey): Promise<CreatedKey>;
+  /** Newest first. The root token names the workspace (`default` when it does not). */
+  list(auth: Authenticated, options?: ListKeys): Promise<PageOf<KeyInfo>>;
+  revoke(auth: Authenticated, keyId: string): Promise<void>;
+}
+
+const keyPattern = /^pk_([0-9a-f]{20})_([A-Za-z0-9_-]{43})$/;
+const keyIdPattern = /^[0-9a-f]{20}$/;
+/** Nobody's: compared with where there is no key, so that both take the same time. */
+const noHash = "0".repeat(64);
+const sessionTokensMax = 1_000;
+
+export class KeyRing implements Keys {
+  readonly #records: KeyRepository;
+  readonly #scope: Scope;
+  readonly #clock: Clock;
+  readonly #notes: Notes;
+  readonly #workspaces: WorkspaceBook;
+  readonly #cache: RecordCache<KeyRecord>;
+  readonly #turns = new KeyedQueue();
+  /** Of the last key made in a workspace, so that lists of this process show it even where indexes are late. */
+  readonly #lastWrites = new Map<string, string>();
+
+  constructor(parts: { records: KeyRepository; scope: Scope; clock: Clock; notes: Notes; workspaces: WorkspaceBook }) {
+    this.#records = parts.records;
+    this.#scope = parts.scope;
+    this.#clock = parts.clock;
+    this.#notes = parts.notes;
+    this.#workspaces = parts.workspaces;
+    this.#cache = new RecordCache(parts.clock);
+  }
+
+  async create(auth: Authenticated, input: CreateKey): Promise<CreatedKey> {
+    requireAdmin(auth);
+    requireWrite(auth);
+    const workspace = reachable(auth, workspaceNamed(input));
+    const now = this.#clock.now();
+    const checked = checkKeyInput(input, workspace, now);
+    await this.#workspaces.ensure(workspace, auth.caller.userId);
+    const secret = newSecret();
+    const record: KeyRecord = {
+      id: newKeyId(),
+      secret_sha256: sha256(secret),
+      workspace_id: workspace,
+      ...checked,
+      created_at: new Date(now).toISOString(),
+      created_by: auth.caller.userId,
+      last_used_at: null,
+      ttl: ttlOf(checked.expires_at, now),
+    };
+    await this.#turns.run([workspace], () => this.#store(record));
+    return { ...infoOf(record), key: `pk_${record.id}_${secret}` };
+  }
+
+  async list(auth: Authenticated, { limit, cursor, workspace_id }: ListKeys = {}): Promise<PageOf<KeyInfo>> {
+    requireAdmin(auth);
+    const workspace = reachable(auth, workspaceNamed({ workspace_id }));
+    const query = { equals: { workspace_id: workspace }, order: "desc", cursor, ...(limit === undefined ? {} : { limit }) } as const;
+    const page = await this.#records.query(this.#scope, "byWorkspace", { ...query, session: this.#lastWrites.get(workspace) }).catch((error: unknown) => {
+      // An index that is very late: a list without the newest key is better than none.
+      if (PinakesError.isInstance(error) && error.code === "UNAVAILABLE") return this.#records.query(this.#scope, "byWorkspace", query);
+      throw error;
+    });
+    return { items: page.items.map(infoOf), ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+  }
+
+  async revoke(auth: Authenticated, keyId: string): Promise<void> {
+    requireAdmin(auth);
+    requireWrite(auth);
+    const absent = () =>
+      new PinakesError("NOT_FOUND", "Your workspace has no key with this id. GET /v1/keys lists the keys; the id is the part between pk_ and _.");
+    if (typeof keyId !== "string" || !keyIdPattern.test(keyId)) throw absent();
+    const record = await this.#records.read(this.#scope, { id: keyId });
+    if (record === undefined || (auth.via !== "root" && record.workspace_id !== auth.caller.scope.tenant)) throw absent();
+    try {
+      await this.#records.delete(this.#scope, { id: keyId });
+    } catch (error) {
+      // Somebody else revoked it in between: it is gone, as was asked.
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    } finally {
+      this.#cache.forget(keyId);
+    }
+  }
+
+  /** Whose key this is. One item read at most. */
+  async authenticate(bearer: string): Promise<Authenticated> {
+    const [, keyId = "", secret = ""] = keyPattern.exec(bearer) ?? [];
+    if (keyId === "") throw refused();
+    const record = await this.#read(keyId);
+    const matches = hasHash(secret, record?.secret_sha256 ?? noHash);
+    if (record === undefined || !matches) throw refused();
+    return this.#grant(record, "key");
+  }
+
+  /** For a session made from a key: the key's identity as it is now. */
+  async authenticateSession(keyId: string, session: { expiresAt: number; csrfToken: string }): Promise<Authenticated> {
+    const record = await this.#read(keyId);
+    if (record === undefined) throw refused();
+    const auth = this.#grant(record, "session");
+    return grant({ ...auth, expiresAt: Math.min(session.expiresAt, auth.expiresAt ?? Infinity), csrfToken: session.csrfToken });
+  }
+
+  #grant(record: KeyRecord, via: "key" | "session"): Authenticated {
+    const now = this.#clock.now();
+    const expiresAt = record.expires_at === null ? undefined : Date.parse(record.expires_at);
+    if (expiresAt !== undefined && expiresAt <= now) throw refused();
+    this.#touch(record, now);
+    return grant({
+      caller: callerOf(record),
+      via,
+      keyId: record.id,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(record.read_only ? { readOnly: true } : {}),
+    });
+  }
+
+  async #read(keyId: string): Promise<KeyRecord | undefined> {
+    return this.#cache.get(keyId, () => this.#records.read(this.#scope, { id: keyId }));
+  }
+
+  async #store(record: KeyRecord): Promise<void> {
+    const { workspace_id } = record;
+    const count = await this.#records.count(this.#scope, "byWorkspace", { equals: { workspace_id } });
+    if (count >= identityLimits.keysPerWorkspaceMax)
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `The workspace has ${count} keys, and ${identityLimits.keysPerWorkspaceMax} are allowed. Revoke some that are not used (last_used_at).`,
+      );
+    const session = this.#records.sessionOf(await this.#records.create(this.#scope, record));
+    if (this.#lastWrites.size >= sessionTokensMax) this.#lastWrites.clear();
+    if (session !== undefined) this.#lastWrites.set(workspace_id, session);
+  }
+
+  /** Notes the use of a key, at most once a minute, while the call goes on. */
+  #touch(record: KeyRecord, now: number): void {
+    const last = record.last_used_at === null ? -Infinity : Date.parse(record.last_used_at);
+    if (now - last < identityLimits.lastUsedEveryMs) return;
+    const used = { last_used_at: new Date(now).toISOString(), ttl: ttlOf(record.expires_at, now) };
+    const taken = this.#notes.write(`the use of key ${record.id}`, async () => {
+      try {
+        await this.#records.update(this.#scope, { id: record.id }, (stored) => ({ ...stored, ...used }), { attempts: 1 });
+      } catch (error) {
+        // Revoked meanwhile, or noted by another process: nothing is left to note.
+        if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED")) throw error;
+      }
+    });
+    if (taken) this.#cache.amend(record.id, { ...record, ...used });
+  }
+}
+
+/** The workspace that a call is about: the caller's own, or with the root token any. */
+function reachable(auth: Authenticated, named: string | undefined): string {
+  const own = auth.caller.scope.tenant;
+  if (named === undefined || named === own || auth.via === "root") return named ?? own;
+  throw new PinakesError("FORBIDDEN", "You may manage the keys of your own workspace only. Leave workspace_id out, or use the root token.");
+}
+
+/** Counted from the write, so every write says it anew; -1: never. */
+function ttlOf(expiresAt: string | null, now: number): number {
+  return expiresAt === null ? -1 : Math.max(1, Math.ceil((Date.parse(expiresAt) + identityLimits.expiredKeyKeptMs - now) / 1000));
+}
+
+function infoOf(record: KeyRecord): KeyInfo {
+  const { id, name, user_id, workspace_id, groups, role, read_only, created_at, created_by, expires_at, last_used_at } = record;
+  const scopes = read_only ? (["read"] as const) : (["read", "write"] as const);
+  return { key_id: id, name, user_id, workspace_id, groups, role, scopes, created_at, created_by, expires_at, last_used_at };
+}

@@ -1,0 +1,28 @@
+/**
+ * Small writes that no call waits for: when a key was last used, that a workspace was seen. One at a time for a subject; a failing
+ * one is logged and made again by a later call.
+ */
+import { identityLimits } from "./limits.ts";
+
+export class Notes {
+  readonly #log: (line: string) => void;
+  readonly #waiting = new Map<string, Promise<void>>();
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  /** Whether it was taken. */
+  write(subject: string, work: () => Promise<void>): boolean {
+    if (this.#waiting.has(subject) || this.#waiting.size >= identityLimits.notesWaitingMax) return false;
+    const done = work()
+      .catch((error: unknown) => this.#log(`identity: ${subject} could not be noted: ${error instanceof Error ? error.message : String(error)}`))
+      .finally(() => this.#waiting.delete(subject));
+    this.#waiting.set(subject, done);
+    return true;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#waiting.size > 0) await Promise.all(this.#waiting.values());
+  }
+}

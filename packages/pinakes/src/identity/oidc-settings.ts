@@ -1,0 +1,86 @@
+/** The issuers whose tokens are accepted, as the operator writes them down. */
+import { z } from "zod";
+import { makeCaller } from "../domain/caller.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import { identityLimits } from "./limits.ts";
+
+export interface OidcSettings {
+  /** Exactly as in the `iss` of its tokens. */
+  readonly issuer: string;
+  /** One of these must be in `aud`. */
+  readonly audience: string | readonly string[];
+  /** Found through the issuer's `/.well-known/openid-configuration` when absent. */
+  readonly jwksUri?: string;
+  /** `sub` when absent. A name with dots may also lead inside: `realm_access.roles`. */
+  readonly userClaim?: string;
+  /** `groups` when absent; a list, or names with spaces between. */
+  readonly groupsClaim?: string;
+  /** `workspace` when absent, unless `workspace` is given. */
+  readonly workspaceClaim?: string;
+  /** One workspace for all tokens of this issuer, instead of a claim. */
+  readonly workspace?: string;
+  readonly adminGroups?: readonly string[];
+  readonly repositoryAdminGroups?: readonly string[];
+}
+
+const claim = z.string().min(1, "must name a claim").max(identityLimits.claimNameCharsMax).optional();
+const groupNames = z.array(z.string().min(1)).max(identityLimits.roleGroupsMax).optional();
+const audience = z.string().min(1, "must not be empty");
+
+const Settings = z.strictObject({
+  issuer: z.string().refine(isSafeUrl, "must be an https:// address (http:// only for this machine), exactly as in the tokens"),
+  audience: z.union([audience, z.array(audience).min(1).max(identityLimits.audiencesMax)], { error: "must be the audience of the tokens, or a list of some" }),
+  jwksUri: z.string().refine(isSafeUrl, "must be an https:// address (http:// only for this machine)").optional(),
+  userClaim: claim,
+  groupsClaim: claim,
+  workspaceClaim: claim,
+  workspace: z.string().optional(),
+  adminGroups: groupNames,
+  repositoryAdminGroups: groupNames,
+});
+
+/**
+ * One object or a list of them.
+ *
+ * @example
+ * readOidcSettings({ issuer: "https://login.example.com", audience: "pinakes", workspace: "default", adminGroups: ["ops"] })
+ */
+export function readOidcSettings(json: unknown): readonly OidcSettings[] {
+  const list: readonly unknown[] = Array.isArray(json) ? json : [json];
+  if (list.length > identityLimits.issuersMax) throw invalid(`OIDC settings: ${list.length} issuers; at most ${identityLimits.issuersMax} are allowed.`);
+  const settings = list.map((entry, i) => readOne(entry, Array.isArray(json) ? `OIDC settings, entry ${i} (counting from 0)` : "OIDC settings"));
+  const issuers = new Set<string>();
+  for (const { issuer } of settings) {
+    if (issuers.has(issuer)) throw invalid(`OIDC settings: the issuer "${issuer}" is there twice; give it one entry, with a list of audiences.`);
+    issuers.add(issuer);
+  }
+  return Object.freeze(settings);
+}
+
+/** Whoever can change the keys on their way can sign in as anybody, so they travel encrypted, or not at all. */
+export function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false;
+  return url.protocol === "https:" || (url.protocol === "http:" && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname));
+}
+
+function readOne(entry: unknown, where: string): OidcSettings {
+  const result = Settings.safeParse(entry);
+  if (!result.success) {
+    const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.length === 0 ? "the entry" : path.map(String).join(".")}: ${message}`);
+    throw invalid(`${where}: ${issues.join("; ")}.`);
+  }
+  const { workspace, workspaceClaim } = result.data;
+  if (workspace !== undefined && workspaceClaim !== undefined) throw invalid(`${where}: give workspace or workspaceClaim, not both.`);
+  if (workspace !== undefined) checkWorkspace(workspace, where);
+  // Absent settings stay absent, rather than being there and undefined.
+  return Object.freeze(Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined))) as unknown as OidcSettings;
+}
+
+function checkWorkspace(workspace: string, where: string): void {
+  try {
+    makeCaller({ tenant: workspace, userId: "anybody" });
+  } catch (error) {
+    throw PinakesError.isInstance(error) ? invalid(`${where}: workspace: ${error.detail}`, { cause: error }) : error;
+  }
+}

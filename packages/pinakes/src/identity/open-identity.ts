@@ -1,0 +1,97 @@
+/**
+ * Who calls: API keys, OIDC tokens, browser sessions and the root token, each turned into a caller.
+ *
+ * Everything is kept under the system's own tenant `pinakes.identity`, which no caller can have. Authentication reads at most one item
+ * for a key and two for a session, none of them through an index. Nothing that is refused tells whether a key exists.
+ */
+import type { Scope, SystemScope } from "../domain/scope.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import { describeMe, nothingGiven, refused, type Authenticated, type Me } from "./authenticated.ts";
+import { KeyRing, type Keys } from "./keys.ts";
+import { identityLimits } from "./limits.ts";
+import { Notes } from "./notes.ts";
+import { readOidcSettings, type OidcSettings } from "./oidc-settings.ts";
+import { keyContainer, sessionContainer, workspaceContainer } from "./records.ts";
+import { RootToken, defaultWorkspace } from "./root-token.ts";
+import { SessionBook, type Sessions } from "./sessions.ts";
+import { TokenChecker } from "./tokens.ts";
+import { WorkspaceBook, type Workspaces } from "./workspaces.ts";
+
+export interface IdentityParts {
+  readonly items: ItemStore;
+  readonly system: SystemScope;
+  readonly clock: Clock;
+  /** Absent: there is no root token. */
+  readonly rootToken?: string | undefined;
+  readonly oidc?: readonly OidcSettings[] | undefined;
+  readonly log: (line: string) => void;
+}
+
+export interface Credentials {
+  /** What follows `Bearer ` in the Authorization header. It goes before a cookie. */
+  readonly bearer?: string | undefined;
+  readonly sessionCookie?: string | undefined;
+  readonly csrf?: string | undefined;
+  /** GET, HEAD and OPTIONS: a session needs no CSRF token for them. */
+  readonly safeMethod: boolean;
+}
+
+export interface Identity {
+  authenticate(credentials: Credentials): Promise<Authenticated>;
+  me(auth: Authenticated): Me;
+  readonly keys: Keys;
+  readonly sessions: Sessions;
+  readonly workspaces: Workspaces;
+  /** Waits for what is still being noted. Close it before the item store. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const tenant = "pinakes.identity";
+
+/**
+ * @example
+ * const identity = await openIdentity({ items, system, clock, rootToken, log });
+ * const { caller } = await identity.authenticate({ bearer, safeMethod: true });
+ */
+export async function openIdentity({ items, system, clock, rootToken, oidc = [], log }: IdentityParts): Promise<Identity> {
+  const root = new RootToken(rootToken, log);
+  const tokens = new TokenChecker({ settings: readOidcSettings(oidc), clock, log });
+  const scope: Scope = system.forTenant(tenant);
+  const notes = new Notes(log);
+  const [keyRecords, sessionRecords, workspaceRecords] = [
+    await keyContainer.open(items),
+    await sessionContainer.open(items),
+    await workspaceContainer.open(items),
+  ];
+  const workspaces = new WorkspaceBook({ records: workspaceRecords, scope, clock, notes });
+  await workspaces.ensure(defaultWorkspace, "root");
+  const keys = new KeyRing({ records: keyRecords, scope, clock, notes, workspaces });
+
+  const byBearer = async (bearer: string): Promise<Authenticated> => {
+    if (typeof bearer !== "string" || bearer.length > identityLimits.bearerCharsMax) throw refused();
+    if (root.matches(bearer)) return root.auth;
+    if (bearer.startsWith("pk_")) return keys.authenticate(bearer);
+    const auth = await tokens.authenticate(bearer);
+    workspaces.notice(auth.caller.scope.tenant, auth.caller.userId);
+    return auth;
+  };
+
+  const sessions = new SessionBook({ records: sessionRecords, scope, clock, keys, root, byBearer });
+  const close = (): Promise<void> => notes.idle();
+  return Object.freeze({
+    async authenticate({ bearer, sessionCookie, csrf, safeMethod }: Credentials) {
+      if (bearer !== undefined) return byBearer(bearer);
+      // A cookie that was cleared arrives as an empty one.
+      if (sessionCookie === undefined || sessionCookie === "") throw nothingGiven();
+      return sessions.authenticate(sessionCookie, { csrf, safeMethod });
+    },
+    me: describeMe,
+    keys,
+    sessions,
+    workspaces,
+    close,
+    [Symbol.asyncDispose]: close,
+  });
+}

@@ -1,0 +1,73 @@
+/**
+ * What the identity layer keeps, in containers of the system's own tenant. Keys and sessions are partitioned by their id, so that
+ * authentication is a point read, which is never late; the index only serves lists and counts.
+ *
+ * Invariants: no record holds a secret, only its SHA-256; a key's record is only ever created, touched (last use) and deleted, so
+ * nothing can bring a revoked key back.
+ */
+import { z } from "zod";
+import { defineContainer, timestamp } from "../containers/index.ts";
+import { makeCaller, roles, type Caller } from "../domain/caller.ts";
+
+const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
+
+const person = { workspace_id: z.string(), user_id: z.string(), groups: z.array(z.string()), role: z.enum(roles) };
+
+const KeyRecord = z.object({
+  id: z.string(),
+  secret_sha256: sha256Hex,
+  ...person,
+  name: z.string().nullable(),
+  read_only: z.boolean(),
+  created_at: timestamp(),
+  created_by: z.string(),
+  expires_at: timestamp().nullable(),
+  last_used_at: timestamp().nullable(),
+  ttl: z.number(),
+});
+export type KeyRecord = z.output<typeof KeyRecord>;
+
+export const keyContainer = defineContainer({
+  name: "identity-keys",
+  partitionKey: ["id"],
+  schema: KeyRecord,
+  indexes: { byWorkspace: { partition: ["workspace_id"], sort: ["created_at"] } },
+  ttl: -1,
+});
+
+const SessionRecord = z.object({
+  /** SHA-256 of the cookie. */
+  id: sha256Hex,
+  ...person,
+  read_only: z.boolean(),
+  /** Made from this key: the session is the key's, and dies with it. */
+  key_id: z.string().nullable(),
+  /** Made from the root token that has this hash: the session dies with it. */
+  root_sha256: sha256Hex.nullable(),
+  created_at: timestamp(),
+  expires_at: timestamp(),
+  ttl: z.number(),
+});
+export type SessionRecord = z.output<typeof SessionRecord>;
+
+export const sessionContainer = defineContainer({ name: "identity-sessions", partitionKey: ["id"], schema: SessionRecord, ttl: -1 });
+
+const WorkspaceRecord = z.object({
+  id: z.string(),
+  /** One partition for all, so that a list of them is exact. */
+  kind: z.literal("workspace"),
+  created_at: timestamp(),
+  created_by: z.string(),
+});
+export type WorkspaceRecord = z.output<typeof WorkspaceRecord>;
+
+export const workspaceContainer = defineContainer({ name: "identity-workspaces", partitionKey: ["kind"], schema: WorkspaceRecord });
+
+type Opened<C> = C extends { open: (...parts: never[]) => Promise<infer R> } ? R : never;
+export type KeyRepository = Opened<typeof keyContainer>;
+export type SessionRepository = Opened<typeof sessionContainer>;
+export type WorkspaceRepository = Opened<typeof workspaceContainer>;
+
+export function callerOf({ workspace_id, user_id, groups, role }: Pick<KeyRecord, "workspace_id" | "user_id" | "groups" | "role">): Caller {
+  return makeCaller({ tenant: workspace_id, userId: user_id, groups, role });
+}

@@ -1,0 +1,35 @@
+/** The root token, from the settings: an admin of the workspace `default` that may also make keys for any workspace. */
+import { makeCaller } from "../domain/caller.ts";
+import { invalid } from "../domain/errors.ts";
+import { grant, type Authenticated } from "./authenticated.ts";
+import { identityLimits } from "./limits.ts";
+import { hasHash, sha256 } from "./secrets.ts";
+
+export const defaultWorkspace = "default";
+
+export class RootToken {
+  /** Absent: no credential is the root token. */
+  readonly sha256: string | null;
+  readonly auth: Authenticated = grant({ caller: makeCaller({ tenant: defaultWorkspace, userId: "root", role: "admin" }), via: "root" });
+
+  constructor(token: string | undefined, log: (line: string) => void) {
+    this.sha256 = token === undefined ? null : sha256(checkRootToken(token));
+    if (token !== undefined && token.length < identityLimits.rootTokenCharsAdvised)
+      log(`identity: the root token has ${token.length} characters; one of ${identityLimits.rootTokenCharsAdvised} random ones or more cannot be guessed`);
+  }
+
+  matches(bearer: string): boolean {
+    return this.sha256 !== null && hasHash(bearer, this.sha256);
+  }
+
+  /** Whether this is (still) the hash of the root token. */
+  hasHash(sha256Hex: string): boolean {
+    return this.sha256 === sha256Hex;
+  }
+}
+
+function checkRootToken(token: string): string {
+  // What a header can carry: anything else could be set but never be sent.
+  if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token) && token.length <= identityLimits.rootTokenCharsMax) return token;
+  throw invalid(`The root token must be 1–${identityLimits.rootTokenCharsMax} printable ASCII characters without spaces.`);
+}

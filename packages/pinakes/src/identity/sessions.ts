@@ -1,0 +1,145 @@
+/**
+ * Browser sessions, for pages that cannot send a header with every request (EventSource). The cookie is 256 random bits, stored as
+ * its hash; a session ends after 12 hours, or with the key, the token or the root token that it was made from.
+ *
+ * The CSRF token is derived from the cookie: it needs no place of its own, and a page that is loaded anew can be told it again, while
+ * a page of another origin can neither read the cookie nor compute it.
+ *
+ * A session never has the rights of the root token itself: one made from it is that of an admin of the workspace `default`.
+ */
+import { PinakesError, invalid } from "../domain/errors.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { Clock } from "../ports/clock.ts";
+import { grant, isAuthenticated, refused, type Authenticated } from "./authenticated.ts";
+import type { KeyRing } from "./keys.ts";
+import { identityLimits } from "./limits.ts";
+import { OneTimeToken } from "./one-time-token.ts";
+import { RecordCache } from "./record-cache.ts";
+import { callerOf, type SessionRecord, type SessionRepository } from "./records.ts";
+import type { RootToken } from "./root-token.ts";
+import { hasHash, newSecret, sha256 } from "./secrets.ts";
+
+export interface CreatedSession {
+  /** For an HttpOnly, SameSite=Strict cookie. */
+  readonly cookie: string;
+  /** For the header of every unsafe request. */
+  readonly csrf: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface Sessions {
+  /** A new one-time token, good for one session within 15 minutes, in this process only; the one before ends. */
+  oneTimeToken(): string;
+  /** From a one-time token, or any other credential a person types in (an API key); or from who is authenticated already. */
+  create(from: { readonly token: string } | Authenticated): Promise<CreatedSession>;
+  /** Ends it; one that is not there is no error. */
+  end(cookie: string): Promise<void>;
+}
+
+const cookiePattern = /^ps_[A-Za-z0-9_-]{43}$/;
+
+interface Parts {
+  readonly records: SessionRepository;
+  readonly scope: Scope;
+  readonly clock: Clock;
+  readonly keys: KeyRing;
+  readonly root: RootToken;
+  /** Whose credential this is. */
+  readonly byBearer: (bearer: string) => Promise<Authenticated>;
+}
+
+export class SessionBook implements Sessions {
+  readonly #parts: Parts;
+  readonly #oneTime: OneTimeToken;
+  readonly #cache: RecordCache<SessionRecord>;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#oneTime = new OneTimeToken(parts.clock);
+    this.#cache = new RecordCache(parts.clock);
+  }
+
+  oneTimeToken(): string {
+    return this.#oneTime.make();
+  }
+
+  async create(from: { readonly token: string } | Authenticated): Promise<CreatedSession> {
+    if (isAuthenticated(from)) return this.#createFor(from);
+    if (typeof from !== "object" || from === null || !("token" in from) || typeof from.token !== "string")
+      throw invalid('A session needs { "token": "…" }: the one-time token that the server printed at its start, or an API key.');
+    if (!OneTimeToken.looksLike(from.token)) return this.#createFor(await this.#parts.byBearer(from.token));
+    const used = this.#oneTime.use(from.token);
+    if (used === undefined) throw refused();
+    try {
+      return await this.#createFor(this.#parts.root.auth);
+    } catch (error) {
+      // Nobody got the session, so the token was not used.
+      used.giveBack();
+      throw error;
+    }
+  }
+
+  async end(cookie: string): Promise<void> {
+    if (typeof cookie !== "string" || !cookiePattern.test(cookie)) return;
+    const id = sha256(cookie);
+    try {
+      await this.#parts.records.delete(this.#parts.scope, { id });
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    } finally {
+      this.#cache.forget(id);
+    }
+  }
+
+  /** Whose session this is. `csrf` is looked at when the method is not safe. */
+  async authenticate(cookie: string, { csrf, safeMethod }: { csrf: string | undefined; safeMethod: boolean }): Promise<Authenticated> {
+    const { records, scope, clock, keys, root } = this.#parts;
+    if (typeof cookie !== "string" || !cookiePattern.test(cookie)) throw refused();
+    const id = sha256(cookie);
+    const record = await this.#cache.get(id, () => records.read(scope, { id }));
+    if (record === undefined) throw refused();
+    const expiresAt = Date.parse(record.expires_at);
+    if (expiresAt <= clock.now() || (record.root_sha256 !== null && !root.hasHash(record.root_sha256))) throw refused();
+    const csrfToken = csrfOf(cookie);
+    const auth =
+      record.key_id === null
+        ? grant({ caller: callerOf(record), via: "session", expiresAt, csrfToken, ...(record.read_only ? { readOnly: true } : {}) })
+        : await keys.authenticateSession(record.key_id, { expiresAt, csrfToken });
+    if (!safeMethod && (typeof csrf !== "string" || !hasHash(csrf, sha256(csrfToken))))
+      throw new PinakesError(
+        "FORBIDDEN",
+        "A session may change things only with its CSRF token: send what signing in returned (GET /v1/me tells it again) as X-CSRF-Token.",
+      );
+    return auth;
+  }
+
+  async #createFor(auth: Authenticated): Promise<CreatedSession> {
+    if (auth.via === "session") throw new PinakesError("FORBIDDEN", "A session cannot make another one. Sign in with a one-time token, an API key or a token.");
+    const { records, scope, clock, root } = this.#parts;
+    const now = clock.now();
+    const expiresAt = Math.min(now + identityLimits.sessionMs, auth.expiresAt ?? Infinity);
+    if (expiresAt <= now) throw refused();
+    const cookie = `ps_${newSecret()}`;
+    const { caller } = auth;
+    const record: SessionRecord = {
+      id: sha256(cookie),
+      workspace_id: caller.scope.tenant,
+      user_id: caller.userId,
+      groups: [...caller.groups],
+      role: caller.role,
+      read_only: auth.readOnly ?? false,
+      key_id: auth.keyId ?? null,
+      root_sha256: auth.via === "root" ? root.sha256 : null,
+      created_at: new Date(now).toISOString(),
+      expires_at: new Date(expiresAt).toISOString(),
+      ttl: Math.ceil((expiresAt - now) / 1000),
+    };
+    await records.create(scope, record);
+    return { cookie, csrf: csrfOf(cookie), expiresAt };
+  }
+}
+
+function csrfOf(cookie: string): string {
+  return sha256(`csrf of ${cookie}`);
+}

@@ -1,0 +1,58 @@
+/**
+ * Where a text may be cut without tearing what a reader sees as one character apart (é as e + accent, flags, families of emoji).
+ *
+ * Intl.Segmenter knows, but asking it about every position of 50 MB is slow: neighbours that can never belong together are told
+ * by their codes, and only the rest is shown to it, from the nearest character before that surely begins a new one.
+ */
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+const zeroWidthJoiner = 0x200d;
+
+/** Letters and signs that begin a character and join nothing before them, as inclusive pairs: most of what is written on Earth. */
+const plainRanges = [
+  [0x0000, 0x02ff], // Latin, digits, punctuation, spaces
+  [0x0400, 0x0482], // Cyrillic
+  [0x05d0, 0x05ea], // Hebrew letters
+  [0x0621, 0x064a], // Arabic letters
+  [0x0e01, 0x0e30], // Thai consonants
+  [0x2010, 0x2027], // dashes, quotes, bullets, the ellipsis
+  [0x3000, 0x3029], // ideographic space and punctuation
+  [0x3041, 0x3096], // Hiragana
+  [0x30a0, 0x30ff], // Katakana
+  [0x3400, 0x9fff], // Han
+  [0xff01, 0xff9d], // full width forms
+] as const;
+
+function isPlain(code: number): boolean {
+  if (code <= 0x02ff) return true;
+  return plainRanges.some(([first, last]) => code >= first && code <= last);
+}
+
+/** The first position of the character that `position` stands in: `position` itself where a cut is safe. `floor` is known to be safe. */
+export function characterStart(text: string, position: number, floor: number): number {
+  if (position <= floor || position >= text.length) return position;
+  if (isPlain(text.charCodeAt(position)) && isPlain(text.charCodeAt(position - 1))) return position;
+  let from = position - 1;
+  while (from > floor && !beginsCharacter(text, from)) from -= 1;
+  const segment = graphemes.segment(text.slice(from, position + 2)).containing(position - from);
+  return segment === undefined ? position : from + segment.index;
+}
+
+export function isSafeCut(text: string, position: number, floor: number): boolean {
+  return characterStart(text, position, floor) === position;
+}
+
+function beginsCharacter(text: string, position: number): boolean {
+  const code = text.charCodeAt(position);
+  if (isPlain(code)) return true;
+  // Pictures: with a joiner before them they belong to it; skin tones (1F3FB…1F3FF) and flag letters (1F1E6…1F1FF) always look back.
+  if (code < 0xd83c || code > 0xd83e || text.charCodeAt(position - 1) === zeroWidthJoiner) return false;
+  const point = text.codePointAt(position) ?? 0;
+  return point >= 0x1f300 && point <= 0x1faff && !(point >= 0x1f3fb && point <= 0x1f3ff);
+}
+
+/** The same for the smallest unit there is: never between the two halves of a surrogate pair. */
+export function codePointStart(text: string, position: number): number {
+  const splits = (text.charCodeAt(position) & 0xfc00) === 0xdc00 && (text.charCodeAt(position - 1) & 0xfc00) === 0xd800;
+  return splits ? position - 1 : position;
+}

@@ -1,0 +1,51 @@
+/**
+ * RECURSIVE: a span ends at the first separator of the list that leaves it reasonably full, at the last place where that fits.
+ * A paragraph that fits stays whole; one that does not is cut between lines, then sentences, then words.
+ */
+import { firstWord, mayCut, type Cutter, type Cutting } from "./pack.ts";
+import { isBlank } from "./spans.ts";
+
+/** A span shorter than this part of the size (a title alone before a long paragraph) is made only when no other separator helps. */
+const fillMin = 1 / 4;
+
+export function recursiveCutter(cutting: Cutting, separators: readonly string[]): Cutter {
+  const { ruler, size } = cutting;
+  const places = separators.map((separator) => ({ separator, offset: cutOffset(separator) }));
+  return {
+    end(_start, fresh, limit) {
+      const enough = ruler.reach(fresh, Math.floor(size * fillMin));
+      let best = fresh;
+      for (const place of places) {
+        const cut = lastCut(cutting, place, fresh, limit);
+        if (cut > fresh && cut >= enough) return cut;
+        if (best === fresh) best = cut;
+      }
+      return best;
+    },
+    overlapStart: (span, from) => firstWord(cutting, span, from),
+  };
+}
+
+interface Place {
+  readonly separator: string;
+  readonly offset: number;
+}
+
+/** ". " belongs to what is before it, "\n## " to what follows: the cut is after the separator, or after the blanks it begins with. */
+function cutOffset(separator: string): number {
+  let blanks = 0;
+  while (blanks < separator.length && isBlank(separator.charCodeAt(blanks))) blanks += 1;
+  return blanks === 0 ? separator.length : blanks;
+}
+
+function lastCut(cutting: Cutting, { separator, offset }: Place, fresh: number, limit: number): number {
+  // A slice, since lastIndexOf on the whole text would look back to its beginning for a separator that is not there.
+  const window = cutting.text.slice(fresh, limit + separator.length);
+  for (let last = limit - fresh - offset; last >= 0; last -= 1) {
+    last = window.lastIndexOf(separator, last);
+    if (last < 0) break;
+    const cut = fresh + last + offset;
+    if (cut > fresh && mayCut(cutting, cut, fresh)) return cut;
+  }
+  return fresh;
+}

@@ -1,0 +1,202 @@
+/** Documents: reading, listing, deleting, trying again. Uploading is in upload.ts. */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { IngestQueue } from "../ingest/ingest-queue.ts";
+import { rangeOf } from "../ingest/ingest-document.ts";
+import { readParsedText, textKey } from "../ingest/parsed-text.ts";
+import { removeLeftovers } from "../ingest/removals.ts";
+import { chunkId } from "../ingest/passages.ts";
+import { knowledgeLimits } from "../limits.ts";
+import { notFound } from "../model/access.ts";
+import { archived, type OpenCollection } from "../model/collections.ts";
+import type { Stored } from "../model/library.ts";
+import { checkLimit } from "../model/list-collections.ts";
+import { documentsContainer, documentStatuses, itemIds, type DocumentRecord, type DocumentStatus, type RemovalRecord, type VersionInfo } from "../model/records.ts";
+import { isoTime } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { Shelf } from "./shelf.ts";
+import { contentKey } from "./upload.ts";
+
+export interface DocumentQuery {
+  readonly status?: DocumentStatus | undefined;
+  /** In the name, ignoring case is not possible here: exactly as it is written. */
+  readonly q?: string | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly session?: string | undefined;
+}
+
+export interface Passage {
+  readonly chunk_id: string;
+  readonly index: number;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly page?: number;
+  readonly section?: string;
+}
+
+export interface Content {
+  readonly document: DocumentRecord;
+  readonly version: VersionInfo;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export class Documents {
+  readonly #parts: KnowledgeParts;
+  readonly #queue: IngestQueue;
+
+  constructor(parts: KnowledgeParts, queue: IngestQueue) {
+    this.#parts = parts;
+    this.#queue = queue;
+  }
+
+  async get(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
+    const found = await this.#shelf(caller, opened).read(documentId);
+    if (found === undefined) throw notFound(`document "${documentId}" in collection "${opened.collection.collection_id}"`);
+    return found;
+  }
+
+  /** Newest first, unless asked otherwise. */
+  async list(caller: Caller, opened: OpenCollection, query: DocumentQuery): Promise<{ items: readonly Stored<DocumentRecord>[]; cursor?: string }> {
+    const { status, q, order = "desc", session } = query;
+    if (status !== undefined && !documentStatuses.includes(status)) throw invalid(`status: must be one of ${documentStatuses.join(", ")}, got ${show(status)}.`);
+    const { incarnation } = opened.collection;
+    const page = await this.#parts.items.query(caller.scope, documentsContainer.name, {
+      ...(status === undefined
+        ? { index: "byUploaded", equals: { incarnation, kind: "document" } }
+        : { index: "byStatus", equals: { incarnation, kind: "document", status } }),
+      order,
+      limit: checkLimit(query.limit),
+      cursor: query.cursor,
+      ...(q === undefined ? {} : { filter: { name: { contains: q } } }),
+      ...(session === undefined ? {} : { session }),
+    });
+    const items = page.items.map(({ document, etag }) => ({ record: document as unknown as DocumentRecord, etag }));
+    return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+  }
+
+  /** One's own with WRITE access, anybody's with ADMIN. Gone for every reader when this returns; what is left of it goes right after. */
+  async delete(caller: Caller, opened: OpenCollection, documentId: string, ifMatch?: string): Promise<DocumentRecord> {
+    const { decision, collection } = opened;
+    if (collection.status === "ARCHIVED") throw archived(collection);
+    const shelf = this.#shelf(caller, opened);
+    await this.#queue.watch(shelf);
+    for (;;) {
+      const { record, etag } = await this.get(caller, opened, documentId);
+      if (decision.level === "READ" || (decision.level === "WRITE" && record.uploaded_by !== caller.userId))
+        throw new PinakesError("FORBIDDEN", `Document "${documentId}" is another user's; deleting it needs ADMIN access to the collection.`);
+      try {
+        await this.#remove(shelf, record, ifMatch ?? etag);
+        await removeLeftovers(this.#parts, shelf);
+        return record;
+      } catch (error) {
+        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+
+  async #remove(shelf: Shelf, record: DocumentRecord, ifMatch: string): Promise<void> {
+    const { document_id, live, run, progress, source_key, versions, version } = record;
+    const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
+    const numbers = [...new Set([version, ...versions.map((entry) => entry.version)])];
+    const removal: RemovalRecord = {
+      kind: "removal",
+      document_id,
+      chunks: [...(live === null ? [] : [rangeOf(live)]), ...(progress === null ? [] : [{ run, chunk_count: progress.total, generation }])],
+      object_keys: record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), textKey(shelf, document_id, number)]),
+      at: isoTime(this.#parts.clock.now()),
+    };
+    await shelf.write([
+      { op: "delete", id: itemIds.document(document_id), ifMatch },
+      { op: "delete", id: itemIds.source(source_key) },
+      shelf.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
+      { op: "create", document: shelf.document(itemIds.removal(document_id, run), removal) },
+    ]);
+  }
+
+  /** A failed document again, or an indexed one anew: with the chunking the collection has now. */
+  async reindex(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    const shelf = this.#shelf(caller, opened);
+    await this.#queue.watch(shelf);
+    for (;;) {
+      const { record, etag } = await this.get(caller, opened, documentId);
+      if (record.sha256 === undefined || record.status === "uploading")
+        throw new PinakesError("CONFLICT", `The bytes of document "${documentId}" never arrived. Upload it again, with replace=true.`);
+      const next: DocumentRecord = {
+        ...record,
+        status: "pending",
+        error: null,
+        attempts: 0,
+        progress: null,
+        run: record.run + 1,
+        touched_at: this.#parts.clock.now(),
+      };
+      try {
+        const { results } = await shelf.write([
+          { op: "replace", document: shelf.document(itemIds.document(documentId), next), ifMatch: etag },
+          ...(record.status === "pending" ? [] : [shelf.move({ from: record.status, to: "pending" })]),
+        ]);
+        await this.#queue.send(shelf, next);
+        return { record: next, etag: results[1]?.etag as string };
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+
+  /** The bytes as they were sent. */
+  async content(caller: Caller, opened: OpenCollection, documentId: string, wanted?: number): Promise<Content> {
+    const { record } = await this.get(caller, opened, documentId);
+    const version = wanted === undefined ? record.versions[0] : record.versions.find((entry) => entry.version === wanted);
+    const what = wanted === undefined ? `content of document "${documentId}" yet` : `version ${wanted} of document "${documentId}" any more`;
+    if (version === undefined) throw notFound(what);
+    const body = await this.#parts.objects.stream(caller.scope, contentKey(this.#shelf(caller, opened), documentId, version.version));
+    if (body === undefined) throw notFound(what);
+    return { document: record, version, body };
+  }
+
+  /** The passages that searches show, in the order of the text. */
+  async passages(
+    caller: Caller,
+    opened: OpenCollection,
+    documentId: string,
+    { after = -1, limit = knowledgeLimits.pageItemsDefault }: { after?: number; limit?: number },
+  ): Promise<{ items: readonly Passage[]; total: number; next?: number }> {
+    const { record } = await this.get(caller, opened, documentId);
+    if (record.live === null) return { items: [], total: 0 };
+    const shelf = this.#shelf(caller, opened);
+    const { run, chunk_count, generation } = record.live;
+    const indexes = Array.from({ length: Math.max(0, Math.min(checkLimit(limit), chunk_count - after - 1)) }, (_, i) => after + 1 + i);
+    const ids = indexes.map((index) => chunkId(documentId, run, index));
+    const rows = ids.length === 0 ? [] : await this.#parts.vectors.get(caller.scope, shelf.vectors(generation), ids);
+    const items = rows.flatMap((row, i): Passage[] => {
+      if (row === undefined) return [];
+      const { start, end, page, section } = row.metadata as { start: number; end: number; page?: number; section?: string };
+      return [
+        {
+          chunk_id: row.id,
+          index: indexes[i] as number,
+          text: row.text ?? "",
+          start,
+          end,
+          ...(page === undefined ? {} : { page }),
+          ...(section === undefined ? {} : { section }),
+        },
+      ];
+    });
+    const last = indexes.at(-1);
+    return { items, total: chunk_count, ...(last === undefined || last + 1 >= chunk_count ? {} : { next: last }) };
+  }
+
+  /** The text that citations point into. */
+  async text(caller: Caller, opened: OpenCollection, documentId: string, version: number): Promise<string | undefined> {
+    return (await readParsedText(this.#parts.objects, this.#shelf(caller, opened), documentId, version))?.text;
+  }
+
+  #shelf(caller: Caller, { collection }: OpenCollection): Shelf {
+    return new Shelf(this.#parts.items, caller.scope, collection);
+  }
+}

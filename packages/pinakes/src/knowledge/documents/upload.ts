@@ -1,0 +1,314 @@
+/**
+ * Uploads (RFC 0005, "Upload"): a record first, then the bytes, then the record again. Whatever breaks in between leaves a document
+ * that says so, or nothing at all when the upload itself was refused.
+ */
+import type { Caller } from "../../domain/caller.ts";
+import type { ChunkingStrategy } from "../../domain/chunking.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { fileTypeOf, fileTypes, type FileType } from "../../domain/file-type.ts";
+import { invariant } from "../../domain/invariant.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import { readChunkingStrategy } from "../chunking/index.ts";
+import type { IngestQueue } from "../ingest/ingest-queue.ts";
+import { textKey } from "../ingest/parsed-text.ts";
+import { knowledgeLimits } from "../limits.ts";
+import { archived, type OpenCollection } from "../model/collections.ts";
+import { sourceKey, uploadUri } from "../model/ids.ts";
+import type { Stored } from "../model/library.ts";
+import { checkFileName } from "../model/names.ts";
+import { itemIds, type DocumentRecord, type DocumentSource, type RepositoryRecord } from "../model/records.ts";
+import { isoTime } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { checkDocumentMetadata } from "./document-metadata.ts";
+import { MeasuredBody } from "./measured-body.ts";
+import { Shelf } from "./shelf.ts";
+
+export interface UploadInput {
+  readonly name: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly metadata?: unknown;
+  /** Used and recorded, where the collection allows it. */
+  readonly chunking_strategy?: unknown;
+  /** Take the place of the document with this name (or source). Otherwise that is a CONFLICT. */
+  readonly replace?: boolean | undefined;
+  readonly source?: DocumentSource;
+  readonly job_id?: string | undefined;
+}
+
+export interface UploadResult extends Stored<DocumentRecord> {
+  /** The same bytes as before, cut in the same way: nothing was done. */
+  readonly unchanged: boolean;
+  /** Another document of the collection with the same bytes. */
+  readonly duplicate_of?: string;
+}
+
+/** What the types of files in a user's own repository are. */
+const catalogTypes: readonly FileType[] = ["pdf", "docx", "txt", "md", "csv"];
+
+export class Uploads {
+  readonly #parts: KnowledgeParts;
+  readonly #queue: IngestQueue;
+
+  constructor(parts: KnowledgeParts, queue: IngestQueue) {
+    this.#parts = parts;
+    this.#queue = queue;
+  }
+
+  async upload(caller: Caller, opened: OpenCollection, input: UploadInput): Promise<UploadResult> {
+    const checked = this.#check(opened, input);
+    const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
+    await shelf.ensure();
+    await this.#queue.watch(shelf);
+    const begun = await this.#begin(caller, opened, shelf, checked, input);
+    return this.#receive(shelf, begun, checked, input);
+  }
+
+  #check({ repository, collection }: OpenCollection, input: UploadInput): CheckedUpload {
+    if (collection.status === "ARCHIVED") throw archived(collection);
+    const name = checkFileName(input.name);
+    const source = input.source ?? { type: "manual", uri: uploadUri(name) };
+    if (source.uri.length > knowledgeLimits.sourceCharsMax) throw invalid(`source: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
+    let override: ChunkingStrategy | null = null;
+    if (input.chunking_strategy !== undefined && input.chunking_strategy !== null) {
+      if (!collection.allow_chunking_override)
+        throw invalid(`chunking_strategy: collection "${collection.collection_id}" does not allow another one than its own (allow_chunking_override is false).`);
+      override = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
+    }
+    return { name, source, override, fileType: typeOf(name, repository), metadata: checkDocumentMetadata(input.metadata ?? {}) };
+  }
+
+  /** The record, before the first byte. */
+  async #begin(caller: Caller, opened: OpenCollection, shelf: Shelf, checked: CheckedUpload, input: UploadInput): Promise<Begun> {
+    for (;;) {
+      const known = await shelf.documentOf(sourceKey(checked.source.uri));
+      if (known !== undefined && input.replace !== true) throw duplicate(known.record);
+      try {
+        return known === undefined ? await this.#create(caller, opened, shelf, checked, input) : await this.#replace(caller, shelf, checked, known, input);
+      } catch (error) {
+        // Somebody uploaded the same name at the same time: look again.
+        const raced = PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || (error.code === "CONFLICT" && error.context.batch?.index === 1));
+        if (!raced) throw error;
+      }
+    }
+  }
+
+  async #create(caller: Caller, { repository, collection }: OpenCollection, shelf: Shelf, checked: CheckedUpload, input: UploadInput): Promise<Begun> {
+    const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#parts.quotas;
+    const countMax = repository.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
+    const now = this.#parts.clock.now();
+    const record: DocumentRecord = {
+      kind: "document",
+      document_id: this.#parts.newId(),
+      collection_id: collection.collection_id,
+      repository_id: repository.repository_id,
+      incarnation: collection.incarnation,
+      source_key: sourceKey(checked.source.uri),
+      live: null,
+      versions: [],
+      indexed_at: null,
+      size_bytes: 0,
+      run: 0,
+      version: 0,
+      ...this.#fresh(caller, checked, input, now),
+    };
+    const next = { ...record, version: 1, run: 1 };
+    const operations: Operation[] = [
+      { op: "create", document: shelf.document(itemIds.source(record.source_key), { kind: "source", document_id: record.document_id }) },
+      { op: "create", document: shelf.document(itemIds.document(record.document_id), next) },
+      shelf.move({ to: "uploading", countMax }),
+    ];
+    try {
+      const { results } = await shelf.write(operations);
+      return { record: next, etag: results[2]?.etag as string, before: undefined };
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
+      throw new PinakesError("LIMIT_EXCEEDED", `The collection holds ${countMax} documents, which is the most. Delete some first.`, { cause: error });
+    }
+  }
+
+  async #replace(caller: Caller, shelf: Shelf, checked: CheckedUpload, known: Stored<DocumentRecord>, input: UploadInput): Promise<Begun> {
+    const { record } = known;
+    const next: DocumentRecord = {
+      ...record,
+      ...this.#fresh(caller, checked, input, this.#parts.clock.now()),
+      version: record.version + 1,
+      run: record.run + 1,
+    };
+    const { results } = await shelf.write([
+      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: known.etag },
+      shelf.move({ from: record.status, to: "uploading" }),
+    ]);
+    return { record: next, etag: results[1]?.etag as string, before: record };
+  }
+
+  #fresh(caller: Caller, checked: CheckedUpload, input: UploadInput, now: number) {
+    return {
+      name: checked.name,
+      file_type: checked.fileType,
+      metadata: checked.metadata,
+      source: checked.source,
+      chunking_override: checked.override,
+      status: "uploading" as const,
+      error: null,
+      attempts: 0,
+      progress: null,
+      uploaded_at: isoTime(now),
+      uploaded_by: caller.userId,
+      job_id: input.job_id ?? null,
+      touched_at: now,
+    };
+  }
+
+  /** The bytes, then the record that says that they are here. */
+  async #receive(shelf: Shelf, begun: Begun, checked: CheckedUpload, input: UploadInput): Promise<UploadResult> {
+    const { record } = begun;
+    const key = contentKey(shelf, record.document_id, record.version);
+    const body = new MeasuredBody(input.body, this.#parts.quotas.fileBytesMax, checked.name);
+    try {
+      await this.#parts.objects.put(shelf.scope, key, this.#alive(shelf, begun, body));
+      if (body.bytes === 0) throw invalid(`"${checked.name}" is empty.`);
+    } catch (error) {
+      await this.#undo(shelf, begun, key, error);
+      throw error;
+    }
+    const { sha256, bytes } = body;
+    if (isUnchanged(begun, sha256)) return this.#keep(shelf, begun, key);
+    const stored = await this.#commit(shelf, begun, { sha256, bytes });
+    await this.#queue.send(shelf, stored.record);
+    const duplicate_of = await this.#duplicateOf(shelf, stored.record);
+    return { ...stored, unchanged: false, ...(duplicate_of === undefined ? {} : { duplicate_of }) };
+  }
+
+  /** A sign of life for the watchdog now and then, so that a slow upload is told from a dead one. */
+  async *#alive(shelf: Shelf, begun: Begun, body: MeasuredBody): AsyncGenerator<Uint8Array> {
+    let last = this.#parts.clock.now();
+    for await (const chunk of body) {
+      const now = this.#parts.clock.now();
+      if (now - last > uploadBeatMs) {
+        last = now;
+        begun.etag = await this.#touch(shelf, begun, now);
+      }
+      yield chunk;
+    }
+  }
+
+  async #touch(shelf: Shelf, { record, etag }: Begun, now: number): Promise<string> {
+    const { results } = await shelf.write([
+      { op: "patch", id: itemIds.document(record.document_id), patch: [{ op: "set", path: "/touched_at", value: now }], ifMatch: etag },
+    ]);
+    return results[1]?.etag as string;
+  }
+
+  async #commit(shelf: Shelf, { record, etag, before }: Begun, { sha256, bytes }: { sha256: string; bytes: number }): Promise<Stored<DocumentRecord>> {
+    const now = this.#parts.clock.now();
+    const { version, uploaded_at, uploaded_by } = record;
+    const versions = [{ version, size_bytes: bytes, sha256, uploaded_at, uploaded_by }, ...record.versions];
+    const next: DocumentRecord = {
+      ...record,
+      status: "pending",
+      size_bytes: bytes,
+      sha256,
+      versions: versions.slice(0, knowledgeLimits.versionsKeptMax),
+      touched_at: now,
+    };
+    const dropped = versions
+      .slice(knowledgeLimits.versionsKeptMax)
+      .flatMap((old) => [contentKey(shelf, record.document_id, old.version), textKey(shelf, record.document_id, old.version)]);
+    const { results } = await shelf.write([
+      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
+      shelf.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),
+    ]);
+    if (dropped.length > 0) await this.#parts.objects.delete(shelf.scope, dropped);
+    return { record: next, etag: results[1]?.etag as string };
+  }
+
+  /** The document as it was before this upload. */
+  async #keep(shelf: Shelf, { record, etag, before }: Begun, key: string): Promise<UploadResult> {
+    invariant(before !== undefined, "INTERNAL", "only a document that was there can be unchanged");
+    const next: DocumentRecord = { ...before, version: record.version, run: record.run, touched_at: this.#parts.clock.now() };
+    const { results } = await shelf.write([
+      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
+      shelf.move({ from: "uploading", to: before.status }),
+    ]);
+    await this.#parts.objects.delete(shelf.scope, [key]);
+    return { record: next, etag: results[1]?.etag as string, unchanged: true };
+  }
+
+  /** Refused: as if it had never been sent. Broken off: the document says so, and can be sent again. */
+  async #undo(shelf: Shelf, { record, etag, before }: Begun, key: string, error: unknown): Promise<void> {
+    const refused = PinakesError.isInstance(error) && (error.code === "INVALID" || error.code === "LIMIT_EXCEEDED");
+    const id = itemIds.document(record.document_id);
+    const reason = `The upload broke off: ${error instanceof Error ? error.message : String(error)}`;
+    const failed: DocumentRecord = { ...record, status: "failed", error: reason, touched_at: this.#parts.clock.now() };
+    const operations: Operation[] =
+      refused && before === undefined
+        ? [
+            { op: "delete", id, ifMatch: etag },
+            { op: "delete", id: itemIds.source(record.source_key) },
+            shelf.move({ from: "uploading" }),
+          ]
+        : [
+            {
+              op: "replace",
+              document: shelf.document(id, refused && before !== undefined ? { ...before, version: record.version, run: record.run } : failed),
+              ifMatch: etag,
+            },
+            shelf.move({ from: "uploading", to: refused && before !== undefined ? before.status : "failed" }),
+          ];
+    try {
+      await shelf.clean(operations);
+      await this.#parts.objects.delete(shelf.scope, [key]);
+    } catch (cause) {
+      // The caller is told the first error; the watchdog sees to what is left.
+      this.#parts.log(`upload of document ${record.document_id} could not be undone: ${cause instanceof Error ? cause.message : String(cause)}`);
+    }
+  }
+
+  /** For information, so an index that is late does no harm. */
+  async #duplicateOf(shelf: Shelf, record: DocumentRecord): Promise<string | undefined> {
+    const { items } = await this.#parts.items.query(shelf.scope, "documents", {
+      index: "bySha256",
+      equals: { incarnation: record.incarnation, kind: "document", sha256: record.sha256 as string },
+      limit: 2,
+    });
+    return items.map(({ document }) => document["document_id"] as string).find((id) => id !== record.document_id);
+  }
+}
+
+const uploadBeatMs = 20_000;
+
+interface CheckedUpload {
+  readonly name: string;
+  readonly source: DocumentSource;
+  readonly fileType: FileType;
+  readonly override: ChunkingStrategy | null;
+  readonly metadata: JsonObject;
+}
+
+interface Begun {
+  readonly record: DocumentRecord;
+  etag: string;
+  readonly before: DocumentRecord | undefined;
+}
+
+export function contentKey(shelf: Shelf, documentId: string, version: number): string {
+  return `${shelf.prefix}${documentId}/${version}/content`;
+}
+
+function typeOf(name: string, { owner }: RepositoryRecord): FileType {
+  const allowed = owner === null ? fileTypes : catalogTypes;
+  const found = fileTypeOf(name);
+  if (found !== undefined && allowed.includes(found)) return found;
+  throw invalid(`${show(name)}: files of this type are not taken; there are ${allowed.join(", ")}.`);
+}
+
+function isUnchanged({ record, before }: Begun, sha256: string): boolean {
+  if (before === undefined || before.status !== "indexed" || before.sha256 !== sha256) return false;
+  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+  return same(before.metadata, record.metadata) && same(before.chunking_override, record.chunking_override) && before.name === record.name;
+}
+
+function duplicate({ name, document_id }: DocumentRecord): PinakesError {
+  return new PinakesError("CONFLICT", `A document "${name}" is here already (names ignore case): ${document_id}. Send it with replace=true to take its place.`);
+}

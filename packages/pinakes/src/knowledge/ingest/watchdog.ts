@@ -1,0 +1,83 @@
+/**
+ * Sees to it that nothing hangs: of every collection with something unfinished it sends again what lost its message, fails uploads
+ * that died, and finishes removals. Runs in every process; doing it twice does no harm.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import { Shelf } from "../documents/shelf.ts";
+import { documentsContainer, itemIds, type DocumentRecord } from "../model/records.ts";
+import { isoTime } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import type { IngestQueue } from "./ingest-queue.ts";
+import { removeLeftovers } from "./removals.ts";
+import type { RegisteredWork, WorkRegistry } from "./work-registry.ts";
+
+/** Without a sign of life for so long, an upload has died … */
+export const uploadDeadMs = 120_000;
+/** … a message has got lost … */
+export const pendingLateMs = 30_000;
+/** … and a worker has died and its message with it. (The queue itself gives a message to another one much sooner.) */
+export const indexingDeadMs = 600_000;
+
+export class Watchdog {
+  readonly #parts: KnowledgeParts;
+  readonly #queue: IngestQueue;
+  readonly #registry: WorkRegistry;
+
+  constructor(parts: KnowledgeParts, queue: IngestQueue, registry: WorkRegistry) {
+    this.#parts = parts;
+    this.#queue = queue;
+    this.#registry = registry;
+  }
+
+  async sweepDocuments(entry: RegisteredWork, signal: AbortSignal): Promise<void> {
+    const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(entry.tenant), entry);
+    const fence = await shelf.fence();
+    if (fence !== undefined && fence.record.status === "ACTIVE") await this.#documents(shelf, signal);
+    await removeLeftovers(this.#parts, shelf, signal);
+    const stats = (await shelf.stats())?.record;
+    const underWay = stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
+    if (underWay === 0 || fence?.record.status === "DELETED") await this.#registry.remove(entry);
+  }
+
+  /** Reads the partition itself, not an index: what an index shows late would be found late. */
+  async #documents(shelf: Shelf, signal: AbortSignal): Promise<void> {
+    const { repository_id, incarnation } = shelf.place;
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#parts.items.query(shelf.scope, documentsContainer.name, {
+        equals: { repository_id, incarnation },
+        range: { prefix: itemIds.document("") },
+        filter: { status: { in: ["uploading", "pending", "indexing"] } },
+        limit: 200,
+        cursor,
+      });
+      for (const { document, etag } of page.items) {
+        signal.throwIfAborted();
+        await this.#look(shelf, document as unknown as DocumentRecord, etag);
+      }
+      cursor = page.cursor;
+      if (cursor === undefined) return;
+    }
+  }
+
+  async #look(shelf: Shelf, record: DocumentRecord, etag: string): Promise<void> {
+    const now = this.#parts.clock.now();
+    const silentMs = now - record.touched_at;
+    if (record.status === "uploading" && silentMs > uploadDeadMs) return this.#fail(shelf, record, etag, "The upload broke off. Send the file again.");
+    if (record.status === "pending" && silentMs > pendingLateMs) return this.#queue.send(shelf, record, `:w${Math.floor(now / pendingLateMs)}`);
+    if (record.status === "indexing" && silentMs > indexingDeadMs) return this.#queue.send(shelf, record, `:w${Math.floor(now / indexingDeadMs)}`);
+  }
+
+  async #fail(shelf: Shelf, { id: _, ...record }: DocumentRecord & { id?: string }, etag: string, error: string): Promise<void> {
+    const now = this.#parts.clock.now();
+    const next: DocumentRecord = { ...record, status: "failed", error, touched_at: now };
+    try {
+      await shelf.write([
+        { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
+        shelf.move({ from: record.status, to: "failed", syncedAt: isoTime(now) }),
+      ]);
+    } catch (error_) {
+      // It lives after all.
+      if (!PinakesError.isInstance(error_) || error_.code !== "PRECONDITION_FAILED") throw error_;
+    }
+  }
+}

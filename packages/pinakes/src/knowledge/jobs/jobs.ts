@@ -1,0 +1,197 @@
+/**
+ * Jobs: long work as a record that says what it is, how far it got and why it failed. A job under way is in the registry of work, so
+ * another process carries it on when this one dies. Steps are idempotent: a job is simply done again from its beginning.
+ */
+import { z } from "zod";
+import { days, defineContainer, type Stored } from "../../containers/index.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { WorkRegistry } from "../ingest/work-registry.ts";
+import { isoTime } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+
+export const jobKinds = ["delete", "purge", "restore", "reindex", "delete-repository", "pipeline", "evaluation", "import"] as const;
+export type JobKind = (typeof jobKinds)[number];
+export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+const Job = z.object({
+  id: z.string(),
+  job_id: z.string(),
+  kind: z.enum(jobKinds),
+  status: z.enum(jobStatuses),
+  progress: z.object({ done: z.number(), total: z.number() }),
+  attempts: z.number(),
+  error: z.string().nullable(),
+  result: z.record(z.string(), z.unknown()).nullable(),
+  input: z.record(z.string(), z.unknown()),
+  repository_id: z.string(),
+  collection_id: z.string(),
+  created_by: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+export type JobRecord = z.infer<typeof Job>;
+
+const jobsContainer = defineContainer({
+  name: "jobs",
+  partitionKey: ["job_id"],
+  schema: Job,
+  indexes: { byCreated: { partition: [], sort: ["created_at"] }, byCollection: { partition: ["repository_id", "collection_id"], sort: ["created_at"] } },
+  ttl: days(90),
+  feed: true,
+});
+
+type JobRecords = Awaited<ReturnType<typeof jobsContainer.open>>;
+
+export interface NewJob {
+  readonly kind: JobKind;
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly created_by: string;
+  readonly input?: JsonObject;
+}
+
+/** What a job does; it reports through `tell` and answers with the result. */
+export type JobRunner = (scope: Scope, job: JobRecord, tools: JobTools) => Promise<JsonObject>;
+
+export interface JobTools {
+  readonly signal: AbortSignal;
+  readonly tell: (progress: { done: number; total: number }) => Promise<void>;
+}
+
+const attemptsMax = 5;
+/** A job whose worker has been silent for so long is taken over. */
+const silentMsMax = 60_000;
+
+export class Jobs {
+  readonly #parts: KnowledgeParts;
+  readonly #registry: WorkRegistry;
+  readonly #runners = new Map<JobKind, JobRunner>();
+  readonly #underWay = new Map<string, Promise<JobRecord>>();
+  readonly #stopping = new AbortController();
+  #records!: JobRecords;
+
+  constructor(parts: KnowledgeParts, registry: WorkRegistry) {
+    this.#parts = parts;
+    this.#registry = registry;
+  }
+
+  async open(): Promise<this> {
+    this.#records = await jobsContainer.open(this.#parts.items);
+    return this;
+  }
+
+  register(kind: JobKind, runner: JobRunner): void {
+    this.#runners.set(kind, runner);
+  }
+
+  /** Queued durably; runs in this process right away, or in another when this one dies. */
+  async start(scope: Scope, input: NewJob): Promise<JobRecord> {
+    const now = isoTime(this.#parts.clock.now());
+    const job_id = this.#parts.newId();
+    const { kind, repository_id, collection_id, created_by } = input;
+    await this.#registry.mark({ kind: "job", tenant: scope.tenant, repository_id, collection_id, incarnation: job_id }, this.#parts.clock.now() + silentMsMax);
+    const job = await this.#records.create(scope, {
+      id: job_id,
+      job_id,
+      kind,
+      status: "queued",
+      progress: { done: 0, total: 0 },
+      attempts: 0,
+      error: null,
+      result: null,
+      input: input.input ?? {},
+      repository_id,
+      collection_id,
+      created_by,
+      created_at: now,
+      updated_at: now,
+    });
+    void this.run(scope, job_id).catch((error: unknown) => this.#parts.log(`job ${job_id}: ${String(error)}`));
+    return job;
+  }
+
+  /** Runs it to its end; a job that is already running here is joined. */
+  async run(scope: Scope, jobId: string): Promise<JobRecord> {
+    const key = `${scope.tenant}/${jobId}`;
+    const running = this.#underWay.get(key) ?? this.#run(scope, jobId).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, running);
+    return running;
+  }
+
+  async read(scope: Scope, jobId: string): Promise<Stored<JobRecord> | undefined> {
+    return this.#records.read(scope, { job_id: jobId, id: jobId });
+  }
+
+  async list(scope: Scope, options: { limit: number; cursor?: string | undefined }): Promise<{ items: readonly Stored<JobRecord>[]; cursor?: string }> {
+    return this.#records.query(scope, "byCreated", { equals: {}, order: "desc", limit: options.limit, cursor: options.cursor });
+  }
+
+  /** A failed or cancelled job once more. */
+  async retry(scope: Scope, jobId: string): Promise<JobRecord> {
+    const job = await this.#update(scope, jobId, (record) => {
+      if (record.status !== "failed" && record.status !== "cancelled")
+        throw new PinakesError("CONFLICT", `Job "${jobId}" is ${record.status}; only a failed or cancelled one can be tried again.`);
+      return { ...record, status: "queued", error: null, attempts: 0 };
+    });
+    await this.#registry.mark({ kind: "job", tenant: scope.tenant, repository_id: job.repository_id, collection_id: job.collection_id, incarnation: jobId }, 0);
+    void this.run(scope, jobId).catch((error: unknown) => this.#parts.log(`job ${jobId}: ${String(error)}`));
+    return job;
+  }
+
+  /** Takes effect at the job's next step. */
+  async cancel(scope: Scope, jobId: string): Promise<JobRecord> {
+    return this.#update(scope, jobId, (record) => {
+      if (record.status !== "queued" && record.status !== "running") throw new PinakesError("CONFLICT", `Job "${jobId}" is over: it ${record.status}.`);
+      return { ...record, status: "cancelled" };
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled(this.#underWay.values());
+  }
+
+  async #run(scope: Scope, jobId: string): Promise<JobRecord> {
+    const { signal } = this.#stopping;
+    for (;;) {
+      const job = await this.#update(scope, jobId, (record) =>
+        record.status === "queued" || record.status === "running" ? { ...record, status: "running", attempts: record.attempts + 1 } : record,
+      );
+      if (job.status !== "running") return job;
+      const runner = this.#runners.get(job.kind);
+      try {
+        if (runner === undefined) throw new PinakesError("NOT_SUPPORTED", `This server does not run jobs of kind "${job.kind}".`);
+        const result = await runner(scope, job, { signal, tell: (progress) => this.#tell(scope, jobId, progress) });
+        return await this.#update(scope, jobId, (record) => (record.status === "running" ? { ...record, status: "succeeded", error: null, result } : record));
+      } catch (error) {
+        if (signal.aborted) return job;
+        const failed = await this.#failed(scope, job, error);
+        if (failed.status !== "running") return failed;
+      }
+    }
+  }
+
+  async #tell(scope: Scope, jobId: string, progress: { done: number; total: number }): Promise<void> {
+    this.#stopping.signal.throwIfAborted();
+    const job = await this.#update(scope, jobId, (record) => ({ ...record, progress }));
+    if (job.status !== "running") throw new PinakesError("CONFLICT", `The job was ${job.status}.`);
+  }
+
+  /** What may pass is tried again; what cannot is said. */
+  async #failed(scope: Scope, job: JobRecord, error: unknown): Promise<JobRecord> {
+    const message = error instanceof Error ? error.message : String(error);
+    const passing = !PinakesError.isInstance(error) || error.retryable || error.code === "PRECONDITION_FAILED" || error.code === "INTERNAL";
+    const again = passing && job.attempts < attemptsMax;
+    return this.#update(scope, job.job_id, (record) => (record.status === "running" ? { ...record, status: again ? "running" : "failed", error: message } : record));
+  }
+
+  async #update(scope: Scope, jobId: string, change: (job: JobRecord) => JobRecord): Promise<JobRecord> {
+    return this.#records.update(scope, { job_id: jobId, id: jobId }, (record) => {
+      const { _etag, _ts, ...job } = record;
+      return { ...change(job), updated_at: isoTime(this.#parts.clock.now()) };
+    });
+  }
+}

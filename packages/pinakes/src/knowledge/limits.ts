@@ -1,0 +1,48 @@
+/** Every limit of the knowledge side, with its unit last. Those in `quotas` can be changed by configuration. */
+export const knowledgeLimits = Object.freeze({
+  idCharsMax: 128,
+  nameCharsMax: 100,
+  tagsMax: 50,
+  tagCharsMax: 50,
+  customFieldsBytesMax: 10_240,
+  groupsMax: 100,
+  groupCharsMax: 256,
+  pipelinesMax: 10,
+  /** Of a whole record as JSON. */
+  recordBytesMax: 65_536,
+  fileNameCharsMax: 255,
+  documentMetadataBytesMax: 10_240,
+  sourceCharsMax: 1_024,
+  uploadFilesMax: 100,
+  searchHitsDefault: 10,
+  searchHitsMax: 1_000,
+  searchCollectionsMax: 50,
+  queryCharsMax: 10_000,
+  pageItemsDefault: 20,
+  pageItemsMax: 100,
+  /** Versions of a document whose bytes are kept. */
+  versionsKeptMax: 10,
+});
+
+export interface Quotas {
+  readonly descriptionCharsMax: number;
+  readonly fileBytesMax: number;
+  readonly collectionsPerRepositoryMax: number;
+  readonly catalogsPerUserMax: number;
+  readonly documentsPerCatalogMax: number;
+  readonly documentsPerCollectionMax: number;
+  readonly catalogHitsMax: number;
+}
+
+export const quotaDefaults: Quotas = Object.freeze({
+  descriptionCharsMax: 500,
+  fileBytesMax: 52_428_800,
+  collectionsPerRepositoryMax: 10_000,
+  catalogsPerUserMax: 100,
+  documentsPerCatalogMax: 500,
+  documentsPerCollectionMax: 1_000_000,
+  catalogHitsMax: 20,
+});
+
+/** How long a deleted collection can be had back. */
+export const trashMs = 90 * 86_400_000;

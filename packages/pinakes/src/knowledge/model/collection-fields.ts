@@ -1,0 +1,56 @@
+/** The fields of a collection that a caller gives, checked against its repository. */
+import type { ChunkingStrategy } from "../../domain/chunking.ts";
+import { invalid } from "../../domain/errors.ts";
+import { catalogChunking, readChunkingStrategy, systemChunking } from "../chunking/index.ts";
+import type { Quotas } from "../limits.ts";
+import { checkMergedTags, checkMetadata } from "./metadata.ts";
+import { checkDescription, checkGroups, checkName } from "./names.ts";
+import type { CollectionRecord, RepositoryRecord } from "./records.ts";
+
+export interface CollectionFields {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly chunking_strategy?: unknown;
+  readonly allow_chunking_override?: boolean | undefined;
+  readonly metadata?: unknown;
+  readonly allowed_groups?: readonly string[] | null | undefined;
+  readonly private?: boolean | undefined;
+}
+
+export function checkFields(input: CollectionFields, repository: RepositoryRecord, quotas: Quotas): Partial<CollectionRecord> {
+  const { name, description, chunking_strategy, allow_chunking_override, metadata, allowed_groups } = input;
+  const checked = {
+    ...(name === undefined ? {} : { name: checkName(name) }),
+    ...(description === undefined ? {} : { description: checkDescription(description, quotas.descriptionCharsMax) }),
+    ...(chunking_strategy === undefined
+      ? {}
+      : { chunking_strategy: chunking_strategy === null ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy") }),
+    ...(allow_chunking_override === undefined ? {} : { allow_chunking_override: flag(allow_chunking_override, "allow_chunking_override") }),
+    ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
+    ...(allowed_groups === undefined ? {} : { allowed_groups: withinParent(checkGroups(allowed_groups), repository) }),
+    ...(input.private === undefined ? {} : { private: flag(input.private, "private") }),
+  };
+  if (checked.metadata !== undefined) checkMergedTags(repository.metadata, checked.metadata);
+  return checked;
+}
+
+/** The collection's own, else its first pipeline's, else the repository's, else the system's (that of a catalog in a user's own repository). */
+export function effectiveChunking(repository: RepositoryRecord, collection: CollectionRecord): ChunkingStrategy {
+  const pipeline = collection.pipelines.find(({ chunking_strategy }) => chunking_strategy !== null)?.chunking_strategy;
+  return collection.chunking_strategy ?? pipeline ?? repository.chunking_strategy ?? (repository.owner === null ? systemChunking : catalogChunking);
+}
+
+/** A collection is never open to somebody whom its repository does not let in. */
+function withinParent(groups: readonly string[] | null, repository: RepositoryRecord): readonly string[] | null {
+  const parent = repository.allowed_groups;
+  if (groups === null || parent === null) return groups;
+  const outside = groups.filter((group) => !parent.includes(group));
+  if (outside.length > 0)
+    throw invalid(`allowed_groups: ${outside.map((group) => `"${group}"`).join(", ")} may not use the repository; it allows ${parent.join(", ")}.`);
+  return groups;
+}
+
+function flag(value: unknown, where: string): boolean {
+  if (typeof value !== "boolean") throw invalid(`${where}: must be true or false.`);
+  return value;
+}

@@ -1,0 +1,207 @@
+/** Collections: making, reading, changing, archiving. Listing is in list-collections.ts, deleting in delete-collection.ts. */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { decideCollection, notFound, requireLevel, type Decision, type Level } from "./access.ts";
+import { checkPatchFields } from "./check-fields.ts";
+import { checkFields, type CollectionFields } from "./collection-fields.ts";
+import { collectionDocument, type Library, type Stored } from "./library.ts";
+import { checkId } from "./names.ts";
+import { named, newCollection } from "./new-collection.ts";
+import { itemIds, type CollectionRecord, type CollectionStatus, type RepositoryRecord } from "./records.ts";
+import type { Repositories } from "./repositories.ts";
+import { isoTime, laterThan } from "./times.ts";
+
+export interface NewCollection extends CollectionFields {
+  readonly collection_id?: string | undefined;
+  readonly embedding_model?: string | undefined;
+}
+
+export interface CollectionPatch extends CollectionFields {
+  readonly collection_id?: string | undefined;
+  readonly repository_id?: string | undefined;
+  readonly embedding_model?: string | undefined;
+  readonly created_by?: string | undefined;
+  readonly created_at?: string | undefined;
+}
+
+/** A collection with what its access decision was made of. */
+export interface OpenCollection {
+  readonly repository: RepositoryRecord;
+  readonly collection: CollectionRecord;
+  readonly etag: string;
+  readonly decision: Decision;
+}
+
+const changeable = ["name", "description", "chunking_strategy", "allow_chunking_override", "metadata", "allowed_groups", "private"] as const;
+/** A change may name them as they are: sending back a whole record with one field changed is fine. */
+const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;
+
+export class Collections {
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+  readonly #repositories: Repositories;
+
+  constructor(parts: KnowledgeParts, library: Library, repositories: Repositories) {
+    this.#parts = parts;
+    this.#library = library;
+    this.#repositories = repositories;
+  }
+
+  async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<OpenCollection> {
+    const scope = requireCaller(caller);
+    const { record: repository } = await this.#repositories.get(caller, repositoryId, "READ");
+    if (repository.owner === null && caller.role === "user" && !repository.allow_user_collections)
+      throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository.repository_id}".`);
+    const record = this.#newRecord(caller, repository, input);
+    const operations: Operation[] = [
+      { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
+      { op: "create", document: collectionDocument(record) },
+      this.countUp(repository),
+    ];
+    try {
+      const { results } = await this.#library.batch(scope, repository.repository_id, operations);
+      return { repository, collection: record, etag: results[1]?.etag as string, decision: decideCollection(caller, repository, record) };
+    } catch (error) {
+      throw await this.#createError(error, caller, record);
+    }
+  }
+
+  /** Not visible: NOT_FOUND. Deleted: the same, unless `deleted` asks for it. */
+  async open(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: { readonly needed?: Level; readonly action?: string; readonly deleted?: boolean } = {},
+  ): Promise<OpenCollection> {
+    const scope = requireCaller(caller);
+    const repository = repositoryId === "me" ? (await this.#repositories.personal(caller)).record.repository_id : repositoryId;
+    const [parent, found] = await this.#library.both(scope, repository, collectionId);
+    const what = `collection "${collectionId}" in repository "${repositoryId}"`;
+    if (parent === undefined || found === undefined) throw notFound(what);
+    const decision = decideCollection(caller, parent.record, found.record);
+    if (decision.level === null) throw notFound(what);
+    const gone = found.record.status !== "ACTIVE" && found.record.status !== "ARCHIVED";
+    if (gone && options.deleted !== true) throw deletedNow(found.record, what, decision.level);
+    requireLevel(decision, options.needed ?? "READ", what, options.action ?? "This");
+    return { repository: parent.record, collection: found.record, etag: found.etag, decision };
+  }
+
+  async update(caller: Caller, repositoryId: string, collectionId: string, input: CollectionPatch, ifMatch?: string): Promise<OpenCollection> {
+    return this.change(caller, repositoryId, collectionId, "Changing", ifMatch, (collection, repository) => {
+      const patch = checkPatchFields(withoutSame(input, collection), changeable, fixed);
+      if (collection.status === "ARCHIVED") throw archived(collection);
+      if (caller.role === "repository_admin" && patch.allowed_groups !== undefined)
+        throw new PinakesError("FORBIDDEN", "allowed_groups: who may use a collection is decided by an admin or its creator.");
+      if (collection.is_default && patch.name !== undefined) throw invalid("name: the default collection cannot be renamed.");
+      if (collection.is_default && patch.private === true) throw invalid("private: the default collection is never private.");
+      return checkFields(patch, repository, this.#parts.quotas);
+    });
+  }
+
+  async setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<OpenCollection> {
+    return this.change(caller, repositoryId, collectionId, status === "ARCHIVED" ? "Archiving" : "Unarchiving", ifMatch, (collection) => {
+      if (collection.is_default && status === "ARCHIVED") throw invalid("The default collection cannot be archived.");
+      return { status: status as CollectionStatus };
+    });
+  }
+
+  /** Read, change, write back; again when somebody else was faster. */
+  async change(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    action: string,
+    ifMatch: string | undefined,
+    change: (collection: CollectionRecord, repository: RepositoryRecord) => Partial<CollectionRecord>,
+  ): Promise<OpenCollection> {
+    for (;;) {
+      const found = await this.open(caller, repositoryId, collectionId, { needed: "ADMIN", action });
+      const { repository, collection } = found;
+      const fields = change(collection, repository);
+      const updated_at = laterThan(collection.updated_at, this.#parts.clock.now());
+      const next = named({ ...collection, ...fields, updated_at });
+      try {
+        const { results } = await this.#library.batch(caller.scope, repository.repository_id, [
+          { op: "replace", document: collectionDocument(next), ifMatch: ifMatch ?? found.etag },
+        ]);
+        return { repository, collection: next, etag: results[0]?.etag as string, decision: decideCollection(caller, repository, next) };
+      } catch (error) {
+        if (!PinakesError.isInstance(error)) throw error;
+        if (error.code === "CONFLICT") throw nameTaken(next, error);
+        if (ifMatch !== undefined || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+
+  /** One more live collection, while the limit lasts. */
+  countUp(repository: RepositoryRecord): Operation {
+    const max = this.#collectionsMax(repository);
+    return { op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: 1 }], where: { collections: { lt: max } } };
+  }
+
+  #collectionsMax({ owner }: RepositoryRecord): number {
+    const { catalogsPerUserMax, collectionsPerRepositoryMax } = this.#parts.quotas;
+    return owner === null ? collectionsPerRepositoryMax : catalogsPerUserMax;
+  }
+
+  #newRecord(caller: Caller, repository: RepositoryRecord, input: NewCollection): CollectionRecord {
+    const { embedding_model = repository.embedding_model } = input;
+    if (!this.#parts.embedders.models.some(({ id }) => id === embedding_model)) {
+      const known = this.#parts.embedders.models.map(({ id }) => id).join(", ");
+      throw invalid(`embedding_model: ${show(embedding_model)} is not configured; there are ${known}.`);
+    }
+    if (input.name === undefined && input.collection_id === undefined) throw invalid("name: is missing.");
+    const collectionId = input.collection_id === undefined ? undefined : checkId(input.collection_id, "collection_id");
+    const fields = checkFields(input, repository, this.#parts.quotas);
+    return newCollection({
+      repository,
+      caller: caller.userId,
+      incarnation: this.#parts.newId(),
+      now: isoTime(this.#parts.clock.now()),
+      ...(collectionId === undefined ? {} : { collectionId }),
+      fields: { ...(repository.owner === null ? {} : { private: true }), ...fields, embedding_model },
+    });
+  }
+
+  /** Which of the batch's conditions failed, in words. */
+  async #createError(error: unknown, caller: Caller, record: CollectionRecord): Promise<unknown> {
+    if (!PinakesError.isInstance(error)) return error;
+    const index = error.context.batch?.index;
+    if (index === 0) return new PinakesError("CONFLICT", `Repository "${record.repository_id}" is being deleted.`, { cause: error });
+    if (index === 2) {
+      const repository = (await this.#library.repository(caller.scope, record.repository_id))?.record;
+      const max = repository === undefined ? 0 : this.#collectionsMax(repository);
+      return new PinakesError("LIMIT_EXCEEDED", `There are ${max} collections here already, which is the most. Delete one first.`, { cause: error });
+    }
+    if (error.code !== "CONFLICT") return error;
+    const same = await this.#library.collection(caller.scope, record.repository_id, record.collection_id);
+    if (same !== undefined) {
+      const until = same.record.purge_at === null ? "" : ` (it is deleted, and can be restored until ${same.record.purge_at})`;
+      return new PinakesError("CONFLICT", `A collection "${record.collection_id}" exists in repository "${record.repository_id}"${until}.`, { cause: error });
+    }
+    return nameTaken(record, error);
+  }
+}
+
+export function archived({ collection_id }: CollectionRecord): PinakesError {
+  return new PinakesError("CONFLICT", `Collection "${collection_id}" is archived; unarchive it first.`);
+}
+
+function nameTaken(record: CollectionRecord, cause: unknown): PinakesError {
+  const detail = `A collection named "${record.name}" exists in repository "${record.repository_id}" (names ignore case). Use another name, or PATCH the existing one.`;
+  return new PinakesError("CONFLICT", detail, { cause });
+}
+
+/** Only who could restore it is told that it can be. */
+function deletedNow({ status, purge_at }: CollectionRecord, what: string, level: Level): PinakesError {
+  if (level !== "ADMIN" || status !== "DELETED") return notFound(what);
+  return new PinakesError("NOT_FOUND", `There is no ${what}: it was deleted, and can be restored until ${purge_at}.`);
+}
+
+/** Fixed fields that are named with the value they have are no change. */
+function withoutSame(input: CollectionPatch, collection: CollectionRecord): CollectionPatch {
+  const same = (field: (typeof fixed)[number]) => input[field] !== undefined && input[field] === collection[field];
+  return Object.fromEntries(Object.entries(input).filter(([field]) => !fixed.some((name) => name === field && same(name))));
+}

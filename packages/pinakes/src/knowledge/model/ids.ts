@@ -1,0 +1,36 @@
+/** Ids that are made from other things: a user's own repository, a model's default collection, a document's source. */
+import { hash } from "node:crypto";
+import { knowledgeLimits } from "../limits.ts";
+import { nameKey } from "./names.ts";
+
+/** What callers write for their own repository. */
+export const personalAlias = "me";
+const personalPrefix = "personal-";
+
+export function personalRepositoryId(userId: string): string {
+  return personalPrefix + digest(userId).slice(0, 32);
+}
+
+export function isPersonalId(repositoryId: string): boolean {
+  return repositoryId.startsWith(personalPrefix);
+}
+
+/** A model's id where it can be one, otherwise its letters and a hash. */
+export function defaultCollectionId(modelId: string): string {
+  if (new RegExp(`^[A-Za-z0-9._-]{1,${knowledgeLimits.idCharsMax}}$`).test(modelId) && modelId !== "." && modelId !== "..") return modelId;
+  return `${modelId.replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80)}-${digest(modelId).slice(0, 12)}`;
+}
+
+/** Two documents of a collection with the same key are the same document. */
+export function sourceKey(uri: string): string {
+  return digest(uri);
+}
+
+/** An upload is known by its name, ignoring case. */
+export function uploadUri(fileName: string): string {
+  return `upload:${nameKey(fileName)}`;
+}
+
+function digest(text: string): string {
+  return hash("sha256", text, "hex");
+}

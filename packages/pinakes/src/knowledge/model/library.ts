@@ -1,0 +1,88 @@
+/** The records of repositories and collections as they are stored: reading, and writing in batches of one repository. */
+import { PinakesError } from "../../domain/errors.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { BatchResult, Item, ItemStore, Operation } from "../../ports/item-store.ts";
+import { knowledgeLimits } from "../limits.ts";
+import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
+
+export interface Stored<Record> {
+  readonly record: Record;
+  readonly etag: string;
+}
+
+export class Library {
+  readonly #items: ItemStore;
+
+  constructor(items: ItemStore) {
+    this.#items = items;
+  }
+
+  async repository(scope: Scope, repositoryId: string): Promise<Stored<RepositoryRecord> | undefined> {
+    return stored(await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: itemIds.repository }));
+  }
+
+  async collection(scope: Scope, repositoryId: string, collectionId: string): Promise<Stored<CollectionRecord> | undefined> {
+    return stored(await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: itemIds.collection(collectionId) }));
+  }
+
+  /** Both in one call: every read of a collection needs its repository for the access decision. */
+  async both(
+    scope: Scope,
+    repositoryId: string,
+    collectionId: string,
+  ): Promise<readonly [Stored<RepositoryRecord> | undefined, Stored<CollectionRecord> | undefined]> {
+    const [repository, collection] = await this.#items.readMany(scope, collectionsContainer.name, [
+      { partition: [repositoryId], id: itemIds.repository },
+      { partition: [repositoryId], id: itemIds.collection(collectionId) },
+    ]);
+    return [stored(repository), stored(collection)];
+  }
+
+  async repositories(scope: Scope, ids: readonly string[]): Promise<ReadonlyMap<string, RepositoryRecord>> {
+    const found = new Map<string, RepositoryRecord>();
+    for (let at = 0; at < ids.length; at += 100) {
+      const keys = ids.slice(at, at + 100).map((id) => ({ partition: [id], id: itemIds.repository }));
+      for (const item of await this.#items.readMany(scope, collectionsContainer.name, keys)) {
+        if (item !== undefined) found.set(item.document["repository_id"] as string, item.document as unknown as RepositoryRecord);
+      }
+    }
+    return found;
+  }
+
+  async batch(scope: Scope, repositoryId: string, operations: readonly Operation[]): Promise<BatchResult> {
+    for (const operation of operations) if ("document" in operation) checkBytes(operation.document);
+    return this.#items.batch(scope, collectionsContainer.name, [repositoryId], operations);
+  }
+}
+
+export function repositoryDocument(record: RepositoryRecord): JsonObject & { readonly id: string } {
+  return { id: itemIds.repository, ...(record as unknown as JsonObject) };
+}
+
+export function collectionDocument(record: CollectionRecord): JsonObject & { readonly id: string } {
+  return { id: itemIds.collection(record.collection_id), ...(record as unknown as JsonObject) };
+}
+
+export function countDocument(repositoryId: string, collections: number): JsonObject & { readonly id: string } {
+  return { id: itemIds.count, kind: "count", repository_id: repositoryId, collections };
+}
+
+function stored<Record>(item: Item | undefined): Stored<Record> | undefined {
+  if (item === undefined) return undefined;
+  const { id: _, ...record } = item.document;
+  return { record: record as unknown as Record, etag: item.etag };
+}
+
+/** Names the largest field, which is the one to shorten. */
+function checkBytes(document: JsonObject): void {
+  const bytes = Buffer.byteLength(JSON.stringify(document), "utf8");
+  if (bytes <= knowledgeLimits.recordBytesMax) return;
+  const sizes = Object.entries(document).map(([field, value]) => [field, value === undefined ? 0 : JSON.stringify(value).length] as const);
+  const [field] = sizes.toSorted((a, b) => b[1] - a[1])[0] as readonly [string, number];
+  const inside = isJsonObject(document[field]) ? " (and what is in it)" : "";
+  throw new PinakesError(
+    "LIMIT_EXCEEDED",
+    `The record would have ${bytes} bytes; at most ${knowledgeLimits.recordBytesMax} are allowed. Shorten "${field}"${inside}.`,
+  );
+}

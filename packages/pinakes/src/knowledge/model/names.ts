@@ -1,0 +1,77 @@
+/** Names, tags, descriptions, groups and file names that people type: what is accepted, and the key under which a name is unique. */
+import { invalid, show } from "../../domain/errors.ts";
+import { knowledgeLimits } from "../limits.ts";
+
+const namePattern = /^[A-Za-z0-9 _-]+$/;
+const idPattern = new RegExp(`^[A-Za-z0-9._-]{1,${knowledgeLimits.idCharsMax}}$`);
+/** `<p>`, `</p>`, `<!--`, `<?php`: markup. "a < b" is none. */
+const markup = /<[a-z!/?]/i;
+const control = /\p{Cc}/u;
+const controlButBreaks = /[^\P{Cc}\n\t]/u;
+
+/** Letters, digits, space, "-" and "_", 1–100 characters, not only spaces. */
+export function checkName(name: unknown, where = "name"): string {
+  const { nameCharsMax } = knowledgeLimits;
+  if (typeof name !== "string" || name.trim() === "") throw invalid(`${where}: must be a text of 1–${nameCharsMax} characters, got ${show(name)}.`);
+  const chars = [...name].length;
+  if (chars > nameCharsMax) throw invalid(`${where}: has ${chars} characters; at most ${nameCharsMax} are allowed.`);
+  if (!namePattern.test(name)) throw invalid(`${where}: may have letters, digits, spaces, "-" and "_" only, got ${show(name)}.`);
+  return name;
+}
+
+/** Two names with the same key are the same name. */
+export function nameKey(name: string): string {
+  return name.normalize("NFC").toLowerCase().trim();
+}
+
+export function checkId(id: unknown, where: string): string {
+  if (typeof id === "string" && idPattern.test(id) && id !== "." && id !== "..") return id;
+  throw invalid(`${where}: an id has 1–${knowledgeLimits.idCharsMax} letters, digits, ".", "_" or "-"; got ${show(id)}.`);
+}
+
+export function checkDescription(description: unknown, charsMax: number, where = "description"): string {
+  if (typeof description !== "string") throw invalid(`${where}: must be a text.`);
+  const chars = [...description].length;
+  if (chars > charsMax) throw invalid(`${where}: has ${chars} characters; at most ${charsMax} are allowed.`);
+  if (markup.test(description)) throw invalid(`${where}: must be plain text, without HTML.`);
+  if (controlButBreaks.test(description)) throw invalid(`${where}: must not hold control characters.`);
+  return description;
+}
+
+export function checkTags(tags: unknown, where = "metadata.tags"): readonly string[] {
+  const { tagsMax, tagCharsMax } = knowledgeLimits;
+  if (!Array.isArray(tags)) throw invalid(`${where}: must be a list of texts.`);
+  const unique = [...new Set(tags as unknown[])];
+  if (unique.length > tagsMax) throw invalid(`${where}: has ${unique.length} tags; at most ${tagsMax} are allowed.`);
+  return unique.map((tag, i) => {
+    if (typeof tag !== "string" || tag.trim() === "" || [...tag].length > tagCharsMax || !namePattern.test(tag))
+      throw invalid(`${where}[${i}]: a tag has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(tag)}.`);
+    return tag;
+  });
+}
+
+/** null and [] mean: as the parent. */
+export function checkGroups(groups: unknown, where = "allowed_groups"): readonly string[] | null {
+  const { groupsMax, groupCharsMax } = knowledgeLimits;
+  if (groups === null) return null;
+  if (!Array.isArray(groups) || groups.length > groupsMax) throw invalid(`${where}: must be null or a list of at most ${groupsMax} groups.`);
+  const unique = [...new Set(groups as unknown[])].map((group, i) => {
+    if (typeof group !== "string" || group === "" || group.length > groupCharsMax || control.test(group))
+      throw invalid(`${where}[${i}]: a group is a text of 1–${groupCharsMax} characters, got ${show(group)}.`);
+    return group;
+  });
+  return unique.length === 0 ? null : unique;
+}
+
+/** NFC, so that one name is one name on every system. */
+export function checkFileName(name: unknown, where = "name"): string {
+  const { fileNameCharsMax } = knowledgeLimits;
+  if (typeof name !== "string") throw invalid(`${where}: must be a file name.`);
+  const normal = name.normalize("NFC");
+  const chars = [...normal].length;
+  if (chars < 1 || chars > fileNameCharsMax) throw invalid(`${where}: a file name has 1–${fileNameCharsMax} characters; this one has ${chars}.`);
+  if (/[/\\]/.test(normal)) throw invalid(`${where}: a file name has no "/" or "\\"; got ${show(normal)}.`);
+  if (control.test(normal) || !normal.isWellFormed()) throw invalid(`${where}: a file name has no control characters; got ${show(normal)}.`);
+  if (normal === "." || normal === ".." || normal.trim() === "") throw invalid(`${where}: ${show(normal)} is not a file name.`);
+  return normal;
+}

@@ -1,0 +1,237 @@
+/**
+ * What is stored (RFC 0005). Records that must change together are items of one container and partition, told apart by `kind`:
+ *
+ *   collections  (repository_id)               the repository, its collections, their number
+ *   documents    (repository_id, incarnation)  one life of a collection: fence, stats, documents, their sources, removals
+ *
+ * Invariants
+ * - a document is counted in exactly one field of `stats.by_status`, and `total_size_bytes` is the sum of all `size_bytes`: both
+ *   change in the batch that changes the document;
+ * - every batch that writes a document checks the fence, so nothing enters a collection that is deleted or archived;
+ * - `live` of a document is the version that searches show; chunks of any other version are invisible, wherever they still lie.
+ */
+import type { ChunkingStrategy } from "../../domain/chunking.ts";
+import type { FileType } from "../../domain/file-type.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { ContainerDefinition } from "../../ports/item-store.ts";
+import type { Metadata } from "./metadata.ts";
+
+export const collectionsContainer: ContainerDefinition = Object.freeze({
+  name: "collections",
+  partitionKey: ["repository_id"],
+  uniqueKeys: { name: ["name_key"] },
+  indexes: {
+    byCreated: { partition: ["repository_id", "kind"], sort: ["created_at"] },
+    byUpdated: { partition: ["repository_id", "kind"], sort: ["updated_at"] },
+    byName: { partition: ["repository_id", "kind"], sort: ["sort_name"] },
+    byStatus: { partition: ["repository_id", "kind", "status"], sort: ["created_at"] },
+    byCreator: { partition: ["kind", "created_by"], sort: ["created_at"] },
+    allByCreated: { partition: ["kind"], sort: ["created_at"] },
+    allByUpdated: { partition: ["kind"], sort: ["updated_at"] },
+    allByName: { partition: ["kind"], sort: ["sort_name"] },
+  },
+  feed: true,
+});
+
+export const documentsContainer: ContainerDefinition = Object.freeze({
+  name: "documents",
+  partitionKey: ["repository_id", "incarnation"],
+  indexes: {
+    byUploaded: { partition: ["incarnation", "kind"], sort: ["uploaded_at"] },
+    byStatus: { partition: ["incarnation", "kind", "status"], sort: ["uploaded_at"] },
+    bySha256: { partition: ["incarnation", "kind", "sha256"], sort: ["uploaded_at"] },
+  },
+  feed: true,
+});
+
+export type CollectionStatus = "ACTIVE" | "ARCHIVED" | "DELETE_IN_PROGRESS" | "DELETE_FAILED" | "DELETED";
+export const collectionStatuses: readonly CollectionStatus[] = ["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED"];
+
+export interface RepositoryRecord {
+  readonly kind: "repository";
+  readonly repository_id: string;
+  readonly name: string;
+  readonly sort_name: string;
+  readonly search_text: string;
+  readonly description: string;
+  readonly embedding_model: string;
+  readonly allowed_groups: readonly string[] | null;
+  readonly allow_user_collections: boolean;
+  readonly chunking_strategy: ChunkingStrategy | null;
+  readonly metadata: Metadata;
+  /** Of a personal repository: the one user it belongs to. */
+  readonly owner: string | null;
+  readonly status: "ACTIVE" | "DELETE_IN_PROGRESS" | "DELETE_FAILED";
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface PipelineSettings {
+  readonly pipeline_id: string;
+  readonly trigger: "event" | "schedule";
+  /** `file:` a folder, or `s3://bucket/prefix`. */
+  readonly source: string;
+  readonly schedule: string | null;
+  readonly auto_remove: boolean;
+  readonly chunking_strategy: ChunkingStrategy | null;
+  readonly created_at: string;
+}
+
+export interface CollectionRecord {
+  readonly kind: "collection";
+  readonly collection_id: string;
+  readonly repository_id: string;
+  readonly name: string;
+  /** Unique within the repository; null while the collection is deleted, so that its name is free. */
+  readonly name_key?: string;
+  readonly sort_name: string;
+  readonly search_text: string;
+  readonly description: string;
+  /** null: as `effectiveChunking` finds it. */
+  readonly chunking_strategy: ChunkingStrategy | null;
+  readonly allow_chunking_override: boolean;
+  readonly metadata: Metadata;
+  readonly allowed_groups: readonly string[] | null;
+  readonly embedding_model: string;
+  readonly private: boolean;
+  readonly pipelines: readonly PipelineSettings[];
+  readonly status: CollectionStatus;
+  /** What it was before it was deleted, for the restore. */
+  readonly status_before: CollectionStatus | null;
+  readonly is_default: boolean;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly deleted_at: string | null;
+  readonly purge_at: string | null;
+  /** This life of the collection: part of every key below it, never used again. */
+  readonly incarnation: string;
+  /** Attributes of an imported record that we do not know, kept as they came. */
+  readonly imported?: JsonObject;
+}
+
+/** How many live collections a repository has. */
+export interface CountRecord {
+  readonly kind: "count";
+  readonly repository_id: string;
+  readonly collections: number;
+}
+
+export interface FenceRecord {
+  readonly kind: "fence";
+  readonly status: "ACTIVE" | "ARCHIVED" | "DELETED";
+  readonly collection_id: string;
+  /** Which vectors searches read: `<incarnation>.<generation>`. */
+  readonly generation: number;
+}
+
+export type DocumentStatus = "uploading" | "pending" | "indexing" | "indexed" | "failed";
+export const documentStatuses: readonly DocumentStatus[] = ["uploading", "pending", "indexing", "indexed", "failed"];
+
+export interface StatsRecord {
+  readonly kind: "stats";
+  readonly document_count: number;
+  readonly total_size_bytes: number;
+  readonly by_status: Readonly<Record<DocumentStatus, number>>;
+  readonly chunk_count: number;
+  readonly last_sync_at: string | null;
+}
+
+/** Where a document came from; the same source again is the same document. */
+export interface DocumentSource {
+  /** `auto`: by a pipeline; `existing`: bytes that stay where they are and are never removed. */
+  readonly type: "manual" | "auto" | "existing";
+  readonly uri: string;
+  readonly pipeline_id?: string;
+}
+
+/** One set of bytes of a document. */
+export interface VersionInfo {
+  readonly version: number;
+  readonly size_bytes: number;
+  readonly sha256: string;
+  readonly uploaded_at: string;
+  readonly uploaded_by: string;
+}
+
+/** How a version is, or was, cut into passages and where these lie. */
+export interface IndexedVersion extends VersionInfo {
+  /** The run that made them: part of the passages' ids. */
+  readonly run: number;
+  readonly chunking_strategy: ChunkingStrategy;
+  readonly chunk_count: number;
+  readonly indexed_at: string;
+  readonly generation: number;
+}
+
+export interface DocumentRecord {
+  readonly kind: "document";
+  readonly document_id: string;
+  readonly collection_id: string;
+  readonly repository_id: string;
+  readonly incarnation: string;
+  readonly source_key: string;
+  readonly name: string;
+  readonly file_type: FileType;
+  readonly metadata: JsonObject;
+  readonly source: DocumentSource;
+  readonly status: DocumentStatus;
+  readonly error: string | null;
+  /** Tries of the ingestion under way. */
+  readonly attempts: number;
+  /** Passages embedded so far, and of how many. */
+  readonly progress: { readonly done: number; readonly total: number } | null;
+  /** The newest version's; 0 and absent until its bytes are here. */
+  readonly size_bytes: number;
+  readonly sha256?: string;
+  /** The highest number given so far; what is being ingested unless it is live. */
+  readonly version: number;
+  /** Asked for at the upload; null: as the collection has it. */
+  readonly chunking_override: ChunkingStrategy | null;
+  /** What searches show. */
+  readonly live: IndexedVersion | null;
+  /** Those whose bytes are here, newest first. */
+  readonly versions: readonly VersionInfo[];
+  readonly uploaded_at: string;
+  readonly uploaded_by: string;
+  readonly indexed_at: string | null;
+  readonly job_id: string | null;
+  /** Counts what was asked for: each ingestion, retry and re-index is a run. A worker of an earlier run changes nothing any more. */
+  readonly run: number;
+  /** Epoch milliseconds of the last sign of life, for the watchdog. */
+  readonly touched_at: number;
+}
+
+/** Which document a source is. Its id makes it unique. */
+export interface SourceRecord {
+  readonly kind: "source";
+  readonly document_id: string;
+}
+
+/** What of a document still has to go: passages that are not shown any more, and objects. */
+export interface RemovalRecord {
+  readonly kind: "removal";
+  readonly document_id: string;
+  readonly chunks: readonly ChunkRange[];
+  readonly object_keys: readonly string[];
+  readonly at: string;
+}
+
+export interface ChunkRange {
+  readonly run: number;
+  readonly chunk_count: number;
+  readonly generation: number;
+}
+
+export const itemIds = Object.freeze({
+  repository: "repository",
+  count: "count",
+  collection: (id: string) => `collection:${id}`,
+  fence: "fence",
+  stats: "stats",
+  document: (id: string) => `document:${id}`,
+  source: (key: string) => `source:${key}`,
+  removal: (document: string, run: number) => `removal:${document}:${run}`,
+  removalPrefix: "removal:",
+});

@@ -1,0 +1,202 @@
+/** Repositories: the top of the tree. Each is made with its default collection in one batch. */
+import type { Caller } from "../../domain/caller.ts";
+import { requireCaller } from "../../domain/caller.ts";
+import type { ChunkingStrategy } from "../../domain/chunking.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import { readChunkingStrategy } from "../chunking/index.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { decideRepository, notFound, requireLevel, type Level } from "./access.ts";
+import { checkPatchFields } from "./check-fields.ts";
+import { newCollection } from "./new-collection.ts";
+import { isPersonalId, personalAlias, personalRepositoryId } from "./ids.ts";
+import { collectionDocument, countDocument, repositoryDocument, type Library, type Stored } from "./library.ts";
+import { checkMetadata, noMetadata, type Metadata } from "./metadata.ts";
+import { checkDescription, checkGroups, checkId, checkName, nameKey } from "./names.ts";
+import { collectionsContainer, type CollectionRecord, type RepositoryRecord } from "./records.ts";
+import { isoTime, laterThan } from "./times.ts";
+
+export interface NewRepository {
+  readonly repository_id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly embedding_model?: string | undefined;
+  readonly allowed_groups?: readonly string[] | null | undefined;
+  readonly allow_user_collections?: boolean | undefined;
+  readonly chunking_strategy?: unknown;
+  readonly metadata?: unknown;
+}
+
+export type RepositoryPatch = Omit<NewRepository, "repository_id" | "embedding_model">;
+
+const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "chunking_strategy", "metadata"] as const;
+const fixed = ["repository_id", "embedding_model", "created_by", "created_at"] as const;
+
+export class Repositories {
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+
+  constructor(parts: KnowledgeParts, library: Library) {
+    this.#parts = parts;
+    this.#library = library;
+  }
+
+  /** Admins only; who else may make collections in it is `allow_user_collections`. */
+  async create(caller: Caller, input: NewRepository): Promise<Stored<RepositoryRecord>> {
+    const scope = requireCaller(caller);
+    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Making a repository needs the role admin.");
+    const repository_id = input.repository_id === undefined ? this.#parts.newId() : checkId(input.repository_id, "repository_id");
+    if (repository_id === personalAlias || isPersonalId(repository_id))
+      throw invalid(`repository_id: ${show(repository_id)} is kept for users' own repositories; choose another.`);
+    const record = this.#record(caller, { ...input, repository_id }, null);
+    await this.#checkModel(record.embedding_model);
+    return this.#store(scope, record, true);
+  }
+
+  /** The caller's own repository, made when it is asked for the first time. */
+  async personal(caller: Caller): Promise<Stored<RepositoryRecord>> {
+    const scope = requireCaller(caller);
+    const repository_id = personalRepositoryId(caller.userId);
+    const known = await this.#library.repository(scope, repository_id);
+    if (known !== undefined) return known;
+    const record = this.#record(caller, { repository_id, name: "Personal" }, caller.userId);
+    try {
+      return await this.#store(scope, record, false);
+    } catch (error) {
+      // Made by somebody else meanwhile: two requests of one user.
+      const made = await this.#library.repository(scope, repository_id);
+      if (made === undefined) throw error;
+      return made;
+    }
+  }
+
+  async get(caller: Caller, repositoryId: string, needed: Level = "READ", action = "Reading"): Promise<Stored<RepositoryRecord>> {
+    const scope = requireCaller(caller);
+    if (repositoryId === personalAlias) return this.personal(caller);
+    const found = await this.#library.repository(scope, repositoryId);
+    const what = `repository "${repositoryId}"`;
+    if (found === undefined) throw notFound(what);
+    requireLevel(decideRepository(caller, found.record), needed, what, action);
+    return found;
+  }
+
+  /** Those the caller may see, newest first. */
+  async list(
+    caller: Caller,
+    options: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: readonly Stored<RepositoryRecord>[]; cursor?: string }> {
+    const scope = requireCaller(caller);
+    const items: Stored<RepositoryRecord>[] = [];
+    let { cursor } = options;
+    do {
+      const page = await this.#parts.items.query(scope, collectionsContainer.name, {
+        index: "allByCreated",
+        equals: { kind: "repository" },
+        order: "desc",
+        limit: options.limit - items.length,
+        cursor,
+      });
+      for (const { document, etag } of page.items) {
+        const record = document as unknown as RepositoryRecord;
+        if (decideRepository(caller, record).level !== null) items.push({ record, etag });
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined && items.length < options.limit);
+    return { items, ...(cursor === undefined ? {} : { cursor }) };
+  }
+
+  /** The settings of who may use a repository are the admins'; nobody else changes a repository. */
+  async update(caller: Caller, repositoryId: string, input: RepositoryPatch, ifMatch?: string): Promise<Stored<RepositoryRecord>> {
+    const scope = requireCaller(caller);
+    const patch = checkPatchFields(input, changeable, fixed);
+    for (;;) {
+      const { record, etag } = await this.get(caller, repositoryId, "ADMIN", "Changing");
+      const next = this.#changed(record, patch);
+      try {
+        const { results } = await this.#library.batch(scope, record.repository_id, [
+          { op: "replace", document: repositoryDocument(next), ifMatch: ifMatch ?? etag },
+        ]);
+        return { record: next, etag: results[0]?.etag as string };
+      } catch (error) {
+        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+
+  #changed(record: RepositoryRecord, patch: RepositoryPatch): RepositoryRecord {
+    const fields = this.#fields(patch);
+    const next = { ...record, ...fields, updated_at: laterThan(record.updated_at, this.#parts.clock.now()) };
+    return { ...next, sort_name: nameKey(next.name), search_text: searchText(next) };
+  }
+
+  #fields(input: RepositoryPatch): Partial<RepositoryRecord> {
+    const { name, description, allowed_groups, allow_user_collections, chunking_strategy, metadata } = input;
+    if (allow_user_collections !== undefined && typeof allow_user_collections !== "boolean") throw invalid("allow_user_collections: must be true or false.");
+    return {
+      ...(name === undefined ? {} : { name: checkName(name) }),
+      ...(description === undefined ? {} : { description: checkDescription(description, this.#parts.quotas.descriptionCharsMax) }),
+      ...(allowed_groups === undefined ? {} : { allowed_groups: checkGroups(allowed_groups) }),
+      ...(allow_user_collections === undefined ? {} : { allow_user_collections }),
+      ...(chunking_strategy === undefined ? {} : { chunking_strategy: strategyOrNull(chunking_strategy) }),
+      ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
+    };
+  }
+
+  #record(caller: Caller, input: NewRepository & { readonly repository_id: string }, owner: string | null): RepositoryRecord {
+    const now = isoTime(this.#parts.clock.now());
+    const record = {
+      kind: "repository" as const,
+      repository_id: input.repository_id,
+      name: input.repository_id,
+      sort_name: "",
+      search_text: "",
+      description: "",
+      embedding_model: input.embedding_model ?? this.#parts.embedders.defaultModel,
+      allowed_groups: null,
+      allow_user_collections: true,
+      chunking_strategy: null as ChunkingStrategy | null,
+      metadata: noMetadata as Metadata,
+      owner,
+      status: "ACTIVE" as const,
+      created_by: caller.userId,
+      created_at: now,
+      updated_at: now,
+      ...this.#fields(input),
+    };
+    return { ...record, sort_name: nameKey(record.name), search_text: searchText(record) };
+  }
+
+  async #checkModel(model: string): Promise<void> {
+    if (this.#parts.embedders.models.some(({ id }) => id === model)) return;
+    const known = this.#parts.embedders.models.map(({ id }) => id).join(", ");
+    throw invalid(`embedding_model: ${show(model)} is not configured; there are ${known}.`);
+  }
+
+  async #store(scope: Caller["scope"], record: RepositoryRecord, withDefault: boolean): Promise<Stored<RepositoryRecord>> {
+    const operations: Operation[] = [
+      { op: "create", document: repositoryDocument(record) },
+      { op: "create", document: countDocument(record.repository_id, withDefault ? 1 : 0) },
+    ];
+    if (withDefault) operations.push({ op: "create", document: collectionDocument(defaultCollection(record, this.#parts.newId())) });
+    try {
+      const { results } = await this.#library.batch(scope, record.repository_id, operations);
+      return { record, etag: results[0]?.etag as string };
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      throw new PinakesError("CONFLICT", `A repository "${record.repository_id}" exists. Use another id, or PATCH the existing one.`, { cause: error });
+    }
+  }
+}
+
+function defaultCollection(repository: RepositoryRecord, incarnation: string): CollectionRecord {
+  return newCollection({ repository, caller: repository.created_by, incarnation, now: repository.created_at, isDefault: true });
+}
+
+function strategyOrNull(input: unknown): ChunkingStrategy | null {
+  return input === null ? null : readChunkingStrategy(input, "chunking_strategy");
+}
+
+export function searchText({ name, description }: { readonly name: string; readonly description: string }): string {
+  return `${name}\n${description}`.normalize("NFC").toLowerCase();
+}
+

@@ -1,0 +1,144 @@
+/**
+ * The conformance suite of the embedder port. Every embedder runs it with its real model.
+ *
+ * @example
+ * embedderSuite("my embedder", () => openMyEmbedder());
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Embedder } from "../ports/embedder.ts";
+
+export type OpenEmbedder = () => Embedder | Promise<Embedder>;
+
+const manyTexts = 1_000;
+
+/** `open` gives an embedder; the suite closes it. */
+export function embedderSuite(name: string, open: OpenEmbedder): void {
+  describe(`embedder: ${name}`, () => {
+    let embedder: Embedder;
+    beforeAll(async () => {
+      embedder = await open();
+    });
+    afterAll(() => embedder.close());
+    describe("vectors", () => vectors(() => embedder));
+    describe("texts", () => texts(() => embedder));
+    describe("lifetime", () => lifetime(() => embedder, open));
+  });
+}
+
+function vectors(current: () => Embedder): void {
+  it("says what its model is", () => {
+    const { id, provider, dims, metric, tokensMax } = current().model;
+    expect(id).not.toBe("");
+    expect(provider).not.toBe("");
+    expect(dims).toBeGreaterThan(0);
+    expect(["cosine", "dot", "l2"]).toContain(metric);
+    expect(tokensMax).toBeGreaterThan(0);
+  });
+
+  it("every vector has the model's dimension and finite numbers, and length 1 for cosine", async () => {
+    const { dims, metric } = current().model;
+    for (const kind of ["document", "query"] as const) {
+      for (const vector of await current().embed(["A cat sat on the mat.", "Interest rates rose."], { kind })) {
+        expect(vector).toBeInstanceOf(Float32Array);
+        expect(vector).toHaveLength(dims);
+        expect(vector.every(Number.isFinite)).toBe(true);
+        if (metric === "cosine") expect(dot(vector, vector)).toBeCloseTo(1, 5);
+      }
+    }
+  });
+
+  it("the order of the vectors is the order of the texts", async () => {
+    const some = ["one apple", "two pears", "three plums", "four cherries", "five grapes"];
+    const together = await current().embed(some);
+    const backwards = await current().embed(some.toReversed());
+    expect(backwards.toReversed()).toEqual(together);
+    expect(new Set(together.map(String)).size).toBe(some.length);
+  });
+
+  it("a text has one vector, whatever else is in the call, before or after it", async () => {
+    const text = "The treaty was signed in 1648.";
+    const [alone] = await current().embed([text]);
+    const long = "a much longer neighbour with many more words ".repeat(20);
+    const among = await current().embed([long, text, "", "short", text, long]);
+    const [again] = await current().embed([text]);
+    expect(among[1]).toEqual(alone);
+    expect(among[4]).toEqual(alone);
+    expect(again).toEqual(alone);
+  });
+
+  it("the same meaning is nearer than another", async () => {
+    const [one, same, other] = await current().embed(["How old are you?", "What is your age?", "The train leaves from platform nine."]);
+    expect(dot(one, same)).toBeGreaterThan(dot(one, other));
+  });
+}
+
+function texts(current: () => Embedder): void {
+  it("no texts, no vectors", async () => {
+    expect(await current().embed([])).toEqual([]);
+  });
+
+  it("an empty text has a vector too, and so has white space", async () => {
+    const found = await current().embed(["", " \n\t "]);
+    for (const vector of found) expect(vector).toHaveLength(current().model.dims);
+  });
+
+  it("a text that is too long is embedded by its beginning", async () => {
+    const { tokensMax, dims } = current().model;
+    const start = "The history of the lighthouse begins with a fire on a rock. ".repeat(tokensMax);
+    const [one, two] = await current().embed([`${start}And it ends with a lamp.`, `${start}Nobody knows how it ends, or why.`]);
+    expect(one).toHaveLength(dims);
+    expect(two).toEqual(one);
+  });
+
+  it("any text in Unicode will do, even half a character", async () => {
+    const some = ["Grüße aus Zürich", "日本語の文章", "نص عربي", "👩‍👩‍👧 🇩🇪 ❤️", "e\u0301\u0302", "\u0000\u0007\uFEFF", "half \uD83D of one"];
+    for (const vector of await current().embed(some)) expect(vector).toHaveLength(current().model.dims);
+  });
+
+  it(`${manyTexts} texts in one call`, async () => {
+    const some = Array.from({ length: manyTexts }, (_, i) => `item ${i}`);
+    const found = await current().embed(some);
+    expect(found).toHaveLength(manyTexts);
+    const [first, last] = await current().embed([some[0] as string, some[manyTexts - 1] as string]);
+    expect(found[0]).toEqual(first);
+    expect(found[manyTexts - 1]).toEqual(last);
+  });
+
+  it("calls at the same time do not mix", async () => {
+    const some = ["red", "green", "blue", "black"];
+    const apart = await Promise.all(some.map((text, i) => current().embed([text], { kind: i % 2 === 0 ? "document" : "query" })));
+    const again = await Promise.all(some.map((text, i) => current().embed([text], { kind: i % 2 === 0 ? "document" : "query" })));
+    expect(again).toEqual(apart);
+  });
+}
+
+function lifetime(current: () => Embedder, open: OpenEmbedder): void {
+  it("a call that was given up before it began, or while it runs, ends with the reason", async () => {
+    const reason = new Error("changed my mind");
+    await expect(current().embed(["never"], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const controller = new AbortController();
+    const call = current().embed(
+      Array.from({ length: manyTexts }, (_, i) => `given up ${i}`),
+      { signal: controller.signal },
+    );
+    controller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+    expect(await current().embed(["still works"])).toHaveLength(1);
+  });
+
+  it("once closed it refuses, at once and for good, and may be closed again", async () => {
+    const other = await open();
+    await other.embed(["before"]);
+    const call = other.embed(Array.from({ length: manyTexts }, (_, i) => `cut off ${i}`));
+    const refused = expect(call).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
+    await other.close();
+    await refused;
+    await expect(other.embed(["after"])).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
+    await other.close();
+  });
+}
+
+function dot(a: Float32Array | undefined, b: Float32Array | undefined): number {
+  if (a === undefined || b === undefined) throw new Error("a vector is missing");
+  return a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+}

@@ -1,0 +1,96 @@
+/** One thread that builds files, seen from outside: each piece of work gets an answer or an error, also when the thread stops. */
+import { Worker } from "node:worker_threads";
+import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
+import type { BuiltDelta } from "./build-delta.ts";
+import type { CollectionSettings } from "./collection-settings.ts";
+import type { EncodedFile } from "./file-format.ts";
+import type { Picks } from "./merge-segments.ts";
+import type { Row } from "./row.ts";
+import type { SegmentHeader } from "./segment-bytes.ts";
+import type { HelpOrder } from "./shared-rows.ts";
+
+export interface SentSource {
+  readonly header: SegmentHeader;
+  readonly buffer: ArrayBufferLike;
+  readonly base: number;
+  readonly deltaSeq: number | undefined;
+}
+
+export type BuildWork = { readonly collection: string; readonly settings: CollectionSettings } & (
+  | { readonly kind: "delta"; readonly rows: readonly Row[] }
+  | { readonly kind: "merge"; readonly sources: readonly SentSource[]; readonly picks: Picks }
+);
+
+export type BuildOrder = { readonly call: number; readonly work: BuildWork } | { readonly help: HelpOrder };
+
+export type BuildAnswer =
+  | { readonly call: number; readonly file: EncodedFile | BuiltDelta }
+  | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } }
+  | { readonly helpWanted: HelpOrder };
+
+export interface BuildEvents {
+  readonly helpWanted: (order: HelpOrder) => void;
+  readonly stopped: () => void;
+}
+
+export class BuildWorker {
+  readonly #worker: Worker;
+  readonly #events: BuildEvents;
+  readonly #waiting = new Map<number, PromiseWithResolvers<EncodedFile | BuiltDelta>>();
+  #calls = 0;
+
+  constructor(events: BuildEvents) {
+    this.#events = events;
+    const script = new URL(import.meta.url.endsWith(".ts") ? "./build-thread.ts" : "./build-thread.js", import.meta.url);
+    this.#worker = new Worker(script, { name: "pinakes vectors build" });
+    this.#worker.on("message", (answer: BuildAnswer) => this.#receive(answer));
+    this.#worker.on("error", (error) => this.#stop(error));
+    this.#worker.on("exit", () => this.#stop(undefined));
+    this.#worker.unref();
+  }
+
+  /** How much was given to it and not answered. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  build(work: BuildWork): Promise<EncodedFile | BuiltDelta> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const waiting = Promise.withResolvers<EncodedFile | BuiltDelta>();
+    this.#waiting.set(call, waiting);
+    this.#worker.ref(); // While somebody waits the process must not end.
+    this.#post({ call, work });
+    return waiting.promise;
+  }
+
+  help(order: HelpOrder): void {
+    this.#post({ help: order });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #post(order: BuildOrder): void {
+    this.#worker.postMessage(order);
+  }
+
+  #receive(answer: BuildAnswer): void {
+    if ("helpWanted" in answer) return this.#events.helpWanted(answer.helpWanted);
+    const waiting = this.#waiting.get(answer.call);
+    this.#waiting.delete(answer.call);
+    if (this.#waiting.size === 0) this.#worker.unref();
+    if ("error" in answer) waiting?.reject(new PinakesError(answer.error.code, answer.error.detail));
+    else waiting?.resolve(answer.file);
+  }
+
+  #stop(cause: unknown): void {
+    this.#events.stopped();
+    for (const { reject } of this.#waiting.values())
+      reject(
+        new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`, { cause }),
+      );
+    this.#waiting.clear();
+  }
+}

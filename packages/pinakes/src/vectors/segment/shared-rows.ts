@@ -1,0 +1,92 @@
+/**
+ * Loops over rows that threads share. The thread that leads names a kernel and its arguments, and every thread takes the next part of
+ * the rows until none is left. A helper comes when it can and goes when it is told; without one the leader does all of it. What a row
+ * gets does not depend on who does it, so the outcome is the same with and without help.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import { kernelsFor, type KernelCentroids, type KernelRows, type Kernels, type WasmMemory } from "../kernels/kernels.ts";
+
+/** What a helper needs: it is sent to it. */
+export interface HelpOrder {
+  readonly memory: WasmMemory;
+  readonly board: Int32Array<SharedArrayBuffer>;
+}
+
+/** Asks for a helper, who may come late or never. */
+export type CallForHelp = (order: HelpOrder) => void;
+
+export type RowKernel = "assign" | "assignNear";
+const rowKernels: readonly RowKernel[] = ["assign", "assignNear"];
+export type RowArguments = readonly [...rows: KernelRows, ...centroids: KernelCentroids, ...rest: number[]];
+
+/** Places on the board. The round moves when a new loop begins; it is odd while one is under way, and negative at the end. */
+const places = Object.freeze({ round: 0, next: 1, working: 2, kernel: 3, count: 4, args: 5 });
+const boardWords = 32;
+const partRows = 512;
+/** A part takes milliseconds, and so does what lies between two loops: who lets the others wait for so long has stopped. */
+const silenceMsMax = 30_000;
+
+export class SharedRows {
+  readonly kernels: Kernels;
+  readonly #board = new Int32Array(new SharedArrayBuffer(boardWords * 4));
+
+  constructor(memory: WasmMemory, callForHelp: CallForHelp | undefined) {
+    this.kernels = kernelsFor(memory);
+    callForHelp?.({ memory, board: this.#board });
+  }
+
+  /** Runs a kernel over all rows of its arguments. The last argument is where each row's number is written. */
+  run(kernel: RowKernel, args: RowArguments): void {
+    const board = this.#board;
+    board[places.kernel] = rowKernels.indexOf(kernel);
+    board[places.count] = args.length;
+    board.set(args, places.args);
+    Atomics.store(board, places.next, 0);
+    Atomics.add(board, places.round, 1);
+    Atomics.notify(board, places.round);
+    takeParts(board, this.kernels);
+    Atomics.add(board, places.round, 1);
+    for (let working = Atomics.load(board, places.working); working > 0; working = Atomics.load(board, places.working)) {
+      if (Atomics.wait(board, places.working, working, silenceMsMax) === "timed-out")
+        throw new PinakesError("UNAVAILABLE", "A thread that helped to build a vector file stopped; try again.");
+    }
+  }
+
+  /** Lets the helper go. */
+  close(): void {
+    Atomics.store(this.#board, places.round, -1);
+    Atomics.notify(this.#board, places.round);
+  }
+}
+
+/** Blocks the thread until the leader closes, or was not heard of for long. */
+export function help({ memory, board }: HelpOrder): void {
+  const kernels = kernelsFor(memory);
+  for (;;) {
+    const round = Atomics.load(board, places.round);
+    if (round < 0) return;
+    if (round % 2 === 1) {
+      // Said before the round is looked at again: a leader that saw nobody at work may already have changed the board.
+      Atomics.add(board, places.working, 1);
+      if (Atomics.load(board, places.round) === round) takeParts(board, kernels);
+      Atomics.sub(board, places.working, 1);
+      Atomics.notify(board, places.working);
+    }
+    if (Atomics.wait(board, places.round, round, silenceMsMax) === "timed-out") return;
+  }
+}
+
+function takeParts(board: Int32Array, kernels: Kernels): void {
+  const run = kernels[rowKernels[board[places.kernel] as number] as RowKernel] as (...args: number[]) => void;
+  const args = [...board.subarray(places.args, places.args + (board[places.count] as number))];
+  const [codes = 0, scales = 0, sums = 0, rows = 0, stride = 0, ...rest] = args;
+  const out = rest.pop() as number;
+  for (let first = take(board); first < rows; first = take(board)) {
+    const count = Math.min(partRows, rows - first);
+    run(codes + first * stride, scales + first * 4, sums + first * 4, count, stride, ...rest, out + first * 4);
+  }
+}
+
+function take(board: Int32Array): number {
+  return Atomics.add(board, places.next, partRows);
+}
