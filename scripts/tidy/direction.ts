@@ -32,7 +32,8 @@ const layers: Readonly<Record<string, Layer>> = {
   cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", ...features, "containers"] },
   testing: { imports: ["domain", "ports", "items", "objects", "queues", "containers", "drivers", "open.ts", "config.ts", ...features] },
   "config.ts": { imports: ["domain", "ports"] },
-  "open.ts": { imports: ["domain", "ports", "items", "objects", "queues", "containers", "drivers", "config.ts", ...features] },
+  "open.ts": { imports: ["domain", "ports", "items", "containers", "open-engines.ts", "config.ts", ...features] },
+  "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "drivers", "config.ts", ...features] },
   "index.ts": { imports: ["domain", "ports", "containers", "open.ts", "config.ts", ...features] },
 };
 
@@ -74,6 +75,6 @@ function objection(inside: string, name: string, layer: Layer, specifier: string
   if (!layer.imports.includes(part)) return `${name} may not import ${part}.`;
   const isFeature = (features as readonly string[]).includes(part);
   if (isFeature && second !== "index.ts") return `import ${part} through its index.ts.`;
-  if (part === "drivers" && name === "open.ts" && target.split("/")[2] !== "index.ts") return "import a driver through its index.ts.";
+  if (part === "drivers" && name === "open-engines.ts" && target.split("/")[2] !== "index.ts") return "import a driver through its index.ts.";
   return undefined;
 }

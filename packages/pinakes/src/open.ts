@@ -1,22 +1,23 @@
-/**
- * The one place that joins drivers and features. Drivers are loaded by dynamic import, so that nobody pays for an engine they do
- * not use; the system scopes of all background work are made here, and nowhere else.
- */
-import { hostname } from "node:os";
+/** The one place that joins drivers and features. The system scopes of all background work are made here, and nowhere else. */
+import { randomBytes } from "node:crypto";
+import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
-import { parseStores, type ItemsLocation, type ObjectsLocation, type QueueLocation, type StoresConfig } from "./config.ts";
+import { parseStores, type StoresConfig } from "./config.ts";
+import { makeCaller, type Caller, type CallerInput } from "./domain/caller.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope, type SystemScope } from "./domain/scope.ts";
-import { createItemStore } from "./items/create-item-store.ts";
+import { openIdentity, type Identity, type OidcSettings } from "./identity/index.ts";
 import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
-import { openItemQueue } from "./queues/item-queue/index.ts";
+import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
+import { openItems, openModels, openObjects, openParsers, openQueue, type OpenedModels } from "./open-engines.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
+import type { Parser } from "./ports/parser.ts";
 import type { Queue, QueueCapabilities } from "./ports/queue.ts";
-import { dropBoxQueue, openVectors, processDropBox, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
+import { openVectors, processDropBox, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
 
 export interface OpenOptions {
   /** Where embedded stores keep their files; `./data` when absent. */
@@ -38,6 +39,16 @@ export interface OpenOptions {
   readonly vectors?: Pick<OpenVectorsOptions, "memoryBytesMax" | "diskBytesMax" | "threads" | "policy">;
   /** Tenants whose producers drop deltas into the bucket and announce them on the queue `vector-deltas`, each with a default collection. */
   readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[];
+  /** Embedding models that collections may name; the first is the default. The local one alone when absent. See docs/reference.md. */
+  readonly models?: unknown;
+  /** Limits of the knowledge side that differ from the defaults. */
+  readonly quotas?: Partial<Quotas>;
+  /** The key of the workspace `default`'s admin, which may make keys for any workspace. */
+  readonly rootToken?: string;
+  /** Whose tokens are accepted beside keys. */
+  readonly oidc?: readonly OidcSettings[];
+  /** Documents that are ingested at the same time; two more than there are cores when absent. */
+  readonly ingestPlaces?: number;
   /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores others work on. */
   readonly background?: boolean;
 }
@@ -47,6 +58,11 @@ export interface Pinakes {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: Vectors;
+  /** Repositories, collections, documents and searches. Each call begins with a caller: see `as`. */
+  readonly knowledge: Knowledge;
+  readonly identity: Identity;
+  /** The caller that a program acts for; it says who that is, so it must know. */
+  as(who: CallerInput): Caller;
   info(): PinakesInfo;
   /** Asks each store for a real read. Never throws: what is wrong is in the answer. */
   ready(): Promise<Readiness>;
@@ -78,7 +94,8 @@ const vectorSweepMs = 15_000;
 const vectorWakeMs = 500;
 const dropBoxWaitMs = 20_000;
 const dropBoxPauseMs = 1_000;
-const spillSweepMs = 3_600_000;
+const watchdogMs = 10_000;
+const ingestPauseMs = 1_000;
 const readyMsMax = 2_000;
 const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
 
@@ -97,7 +114,8 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
   if (!Number.isInteger(sweepMs) || sweepMs < 1) throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
   await using undo = new AsyncDisposableStack();
   const objects = undo.use(await openObjects(config.objects, clock));
-  const { items: store, background: own } = await openItems(config, { clock, log, objects });
+  const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
+  const { items: store, background: own } = await openItems(config, { clock, log, objects, spillScope });
   const containers = new Set<string>();
   const items = undo.use(recordingContainers(store, containers));
   await items.openContainer(probe);
@@ -113,18 +131,63 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
+  const models = await openModels(options.models);
+  undo.defer(() => models.close());
+  const parser = await openParsers();
+  undo.defer(() => parser.close());
+  const identity = undo.use(
+    await openIdentity({
+      items,
+      clock,
+      log,
+      system: systemScope("identity: keys, sessions and workspaces", log),
+      rootToken: options.rootToken,
+      oidc: options.oidc,
+    }),
+  );
+  const knowledge = await openKnowledge({
+    items,
+    objects,
+    queue,
+    vectors: vectors.vectors,
+    embedders: models.embedders,
+    tokenizer: models.tokenizer,
+    parser,
+    clock,
+    log,
+    system: systemScope("knowledge: ingestion, deletes and what crashes left behind, of all tenants", log),
+    quotas: { ...quotaDefaults, ...options.quotas },
+    newId: () => timeOrderedId(clock.now()),
+    owner: `${hostname()}.${process.pid}`,
+    places: options.ingestPlaces ?? availableParallelism() + 2,
+  });
+  undo.defer(() => knowledge.close());
   const background =
     options.background === false
       ? []
       : [
           ttlSweep({ items, containers, everyMs: sweepMs, log }),
           vectorWork(vectors, log),
+          new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal) => knowledge.work(signal), log }),
+          new Periodic({ name: "watchdog", everyMs: watchdogMs, run: (signal) => knowledge.sweep(signal), log }),
           ...dropBoxWork(options.dropBoxes ?? [], { vectors: vectors.vectors, objects, queue, log }),
           ...own,
         ];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  return new OpenPinakes({ config, items, objects, queue, vectors, background, probeScope: systemScope("readiness probe", log) });
+  return new OpenPinakes({
+    config,
+    items,
+    objects,
+    queue,
+    vectors,
+    identity,
+    knowledge,
+    models,
+    parser,
+    background,
+    probeScope: systemScope("readiness probe", log),
+  });
 }
 
 function vectorWork(vectors: OpenedVectors, log: (line: string) => void): Periodic {
@@ -160,6 +223,10 @@ interface Parts {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: OpenedVectors;
+  readonly identity: Identity;
+  readonly knowledge: OpenedKnowledge;
+  readonly models: OpenedModels;
+  readonly parser: Parser;
   readonly background: readonly Periodic[];
   readonly probeScope: SystemScope;
 }
@@ -169,6 +236,8 @@ class OpenPinakes implements Pinakes {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: Vectors;
+  readonly knowledge: Knowledge;
+  readonly identity: Identity;
   readonly #parts: Parts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -178,7 +247,13 @@ class OpenPinakes implements Pinakes {
     this.objects = parts.objects;
     this.queue = parts.queue;
     this.vectors = parts.vectors.vectors;
+    this.knowledge = parts.knowledge.knowledge;
+    this.identity = parts.identity;
     this.#parts = parts;
+  }
+
+  as(who: CallerInput): Caller {
+    return makeCaller(who);
   }
 
   info(): PinakesInfo {
@@ -211,93 +286,22 @@ class OpenPinakes implements Pinakes {
     await this.close();
   }
 
-  /** Background work first, then the vectors and the queue, then the items, which it is on and which may still write objects, then the objects. */
+  /** Background work first, then the features, then the queue, then the items, which they are on and which may still write objects, then the objects. */
   async #close(): Promise<void> {
-    await Promise.all(this.#parts.background.map((work) => work.stop()));
+    const { background, knowledge, identity, parser, models, vectors } = this.#parts;
+    await Promise.all(background.map((work) => work.stop()));
     try {
-      await this.#parts.vectors.close();
+      await knowledge.close();
+      await identity.close();
+      await parser.close();
+      await models.close();
+      await vectors.close();
       await this.queue.close();
       await this.items.close();
     } finally {
       await this.objects.close();
     }
   }
-}
-
-async function openObjects(location: ObjectsLocation, clock: Clock): Promise<ObjectStore> {
-  switch (location.driver) {
-    case "fs":
-      return (await import("./drivers/fs/index.ts")).openFileObjects({ dir: location.dir });
-    case "s3": {
-      // A store with an address of its own is rarely Amazon's: the bucket goes into the path.
-      const { driver: _, ...place } = location;
-      return (await import("./drivers/s3/index.ts")).openS3Objects({ ...place, pathStyle: place.endpoint !== undefined });
-    }
-    case "memory":
-      return (await import("./drivers/memory-objects/index.ts")).openMemoryObjects({ clock });
-  }
-}
-
-/** Through the store that records its containers: the sweep of expired items must see the queue's, too. */
-async function openQueue(location: QueueLocation, items: ItemStore, clock: Clock): Promise<Queue> {
-  switch (location.driver) {
-    case "items":
-      return openItemQueue({ items, clock });
-    case "sqs": {
-      const { driver: _, ...place } = location;
-      return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items, plainQueues: [dropBoxQueue] });
-    }
-  }
-}
-
-interface OpenedItems {
-  readonly items: ItemStore;
-  readonly background: readonly Periodic[];
-}
-
-async function openItems(
-  { items: location, database, objectsChosen }: StoresConfig,
-  context: { clock: Clock; log: (line: string) => void; objects: ObjectStore },
-): Promise<OpenedItems> {
-  const { clock } = context;
-  switch (location.engine) {
-    case "sqlite":
-      return { items: await (await import("./drivers/sqlite/index.ts")).openSqliteItems({ dir: location.dir, database, clock }), background: [] };
-    case "postgres":
-      return { items: await (await import("./drivers/postgres/index.ts")).openPostgresItems({ url: location.url, database, clock }), background: [] };
-    case "dynamodb":
-      return openDynamo(location, context, objectsChosen);
-    case "memory":
-      return { items: await (await import("./drivers/memory/index.ts")).openMemoryItems({ clock }), background: [] };
-  }
-}
-
-/**
- * Its large documents live in the object store, and blobs that no item refers to any more are swept there. Only in one that was
- * chosen: the default folder is this machine's, and what other machines read from the table must not be there.
- */
-async function openDynamo(
-  { region, prefix, endpoint }: Extract<ItemsLocation, { engine: "dynamodb" }>,
-  { clock, log, objects }: { clock: Clock; log: (line: string) => void; objects: ObjectStore },
-  objectsChosen: boolean,
-): Promise<OpenedItems> {
-  const { connectDynamoEngine } = await import("./drivers/dynamodb/index.ts");
-  const place = { region, prefix, clock, ...(endpoint === undefined ? {} : { endpoint }) };
-  if (!objectsChosen) return { items: await createItemStore(await connectDynamoEngine(place), { clock }), background: [] };
-  const spill = { store: objects, scope: systemScope("keeps documents that are too large for DynamoDB as objects", log) };
-  const engine = await connectDynamoEngine({ ...place, objects: spill });
-  const sweeper = new Periodic({
-    name: "spill sweep",
-    everyMs: spillSweepMs,
-    run: async (signal) => {
-      for (let after: string | undefined; !signal.aborted;) {
-        ({ next: after } = await engine.sweepSpills(spillSweepMs, after));
-        if (after === undefined) return;
-      }
-    },
-    log,
-  });
-  return { items: await createItemStore(engine, { clock }), background: [sweeper] };
 }
 
 async function failing(checks: Readonly<Record<string, () => Promise<unknown>>>): Promise<Record<string, string>> {
@@ -316,4 +320,14 @@ async function failing(checks: Readonly<Record<string, () => Promise<unknown>>>)
     }),
   );
   return Object.fromEntries(outcomes.flat());
+}
+
+/** UUID v7: ids that sort by the time they were made at. */
+function timeOrderedId(now: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now, 0, 6);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x70;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

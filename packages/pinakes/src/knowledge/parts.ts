@@ -12,7 +12,7 @@ import type { Quotas } from "./limits.ts";
 /** The models that collections may name. */
 export interface Embedders {
   readonly defaultModel: string;
-  readonly models: readonly EmbeddingModel[];
+  readonly models: readonly Pick<EmbeddingModel, "id" | "provider">[];
   /** NOT_FOUND names the ones there are. */
   get(model: string): Promise<Embedder>;
 }
@@ -24,7 +24,8 @@ export interface KnowledgeParts {
   readonly vectors: Vectors;
   readonly embedders: Embedders;
   readonly parser: Parser;
-  readonly tokenizer: Tokenizer;
+  /** Loaded when it is first needed. */
+  readonly tokenizer: () => Promise<Tokenizer>;
   readonly clock: Clock;
   readonly system: SystemScope;
   readonly quotas: Quotas;

@@ -56,7 +56,13 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
   const disk =
     cacheDir === undefined ? undefined : new DiskCache({ dir: join(cacheDir, "vectors"), bytesMax: options.diskBytesMax ?? diskBytesMaxDefault, log });
   const memoryBytesMax = options.memoryBytesMax ?? Math.floor(totalmem() * memoryShare);
-  const cache = new SegmentCache({ pool, disk, memoryBytesMax, onEvict: (segment) => reader.drop(segment) });
+  const cache = new SegmentCache({
+    pool,
+    disk,
+    memoryBytesMax,
+    damagedPages: (loaded, ref) => builder.damagedPages(loaded, ref),
+    onEvict: (segment) => reader.drop(segment),
+  });
   const parts: VectorParts = {
     items,
     objects,

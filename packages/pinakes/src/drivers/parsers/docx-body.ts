@@ -84,6 +84,7 @@ export class DocxBody implements XmlHandler {
         this.#inText = true;
         return;
       case "tbl":
+        this.#breakLine(2);
         this.#tables.push({ cells: 0 });
         return;
       case "tr":
@@ -134,7 +135,7 @@ export class DocxBody implements XmlHandler {
     if (table === undefined) return;
     if (name === "tr") table.cells = 0;
     else {
-      if (table.cells > 0) this.#out.write(" | ");
+      if (table.cells > 0) this.#out.separateCells();
       table.cells += 1;
     }
   }

@@ -5,6 +5,9 @@ import { fileTypes, type FileType } from "../../ports/parser.ts";
 import { parseFile } from "./parse-file.ts";
 import { encode, makeDocx, makePdf, par } from "./test-files.ts";
 
+const docxStyles = '<w:style w:styleId="Heading1"><w:name w:val="heading 1"/></w:style>';
+const docxBody = `${par("One", "Heading1")}${par("alpha")}<w:tbl><w:tr><w:tc>${par("x")}</w:tc><w:tc>${par("y")}</w:tc></w:tr></w:tbl>`;
+
 const valid = {
   txt: encode("Plain text.\r\nWith lines, größer.\n"),
   log: encode("2026-01-01 INFO start\n2026-01-01 WARN x\n"),
@@ -15,9 +18,7 @@ const valid = {
   xml: encode('<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "x">]><a><b k="v">x &e; <i>y</i></b><![CDATA[z]]></a>'),
   yaml: encode("a: &x [1, 2]\nb: *x\n? c\n: |\n  text\n---\n- 1\n- {k: v}\n"),
   rtf: encode("{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 A;}}\\outlinelevel0 Head\\par\\pard \\u8364?x\\'e9{\\*\\x y}a\\cell b\\cell\\row\\bin3 abc}"),
-  docx: makeDocx(`${par("One", "Heading1")}${par("alpha")}<w:tbl><w:tr><w:tc>${par("x")}</w:tc><w:tc>${par("y")}</w:tc></w:tr></w:tbl>`, {
-    "styles.xml": '<w:style w:styleId="Heading1"><w:name w:val="heading 1"/></w:style>',
-  }),
+  docx: makeDocx(docxBody, { "styles.xml": docxStyles }),
 } satisfies Partial<Record<FileType, Uint8Array>>;
 
 let pdf: Uint8Array = new Uint8Array();
@@ -35,6 +36,12 @@ const mutation = fc.record({
     fc.constantFrom("<", ">", "[", "{", "}", '"', "\\", "\n", "&", "*a", "-", ":", "#", "<!--", "</", "\\u", "PK", "endobj", "0 R", "😀").map(encode),
   ),
 });
+
+/** Of a docx, half of the time what is packed in it: a changed archive seldom gets as far as its text. */
+function changed(fileType: FileType, mutations: Parameters<typeof mutate>[1], inside: boolean): Uint8Array {
+  if (fileType !== "docx" || !inside) return mutate(validOf(fileType), mutations);
+  return makeDocx(new TextDecoder().decode(mutate(encode(docxBody), mutations)), { "styles.xml": docxStyles });
+}
 
 function mutate(bytes: Uint8Array, mutations: readonly { readonly at: number; readonly cut: number; readonly put: Uint8Array }[]): Uint8Array {
   let mutated = Buffer.from(bytes);
@@ -75,8 +82,8 @@ describe.each(fileTypes)("any bytes as %s", (fileType) => {
   it("changed files are read or refused", async () => {
     const seen = { read: 0, refused: 0 };
     await fc.assert(
-      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
-        if (await parsesOrRefuses(mutate(validOf(fileType), mutations), fileType)) seen.read += 1;
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), fc.boolean(), async (mutations, inside) => {
+        if (await parsesOrRefuses(changed(fileType, mutations, inside), fileType)) seen.read += 1;
         else seen.refused += 1;
       }),
       { numRuns: fileType === "pdf" ? 60 : 300 },

@@ -13,9 +13,7 @@ describe("HTML", () => {
   b</pre></body></html>`);
 
   it("shows what a reader sees, block by block", () => {
-    expect(parsed.text).toBe(
-      "Fish & chips\n\nFirst bold paragraph.\nNew line.\n\nPrices\n\nDish | Price\nCod | €5\n\n- one\n- two\n  - deep\n\na\n  b",
-    );
+    expect(parsed.text).toBe("Fish & chips\n\nFirst bold paragraph.\nNew line.\n\nPrices\n\nDish | Price\nCod | €5\n\n- one\n- two\n  - deep\n\na\n  b");
   });
 
   it("headings are sections", () => {

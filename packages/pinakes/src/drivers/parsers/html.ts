@@ -119,7 +119,7 @@ class HtmlReader {
 
   #openCell(table: { cells: number; inCell: boolean } | undefined): void {
     if (table === undefined) return;
-    if (table.cells > 0) this.#out.write(" | ");
+    if (table.cells > 0) this.#out.separateCells();
     table.cells += 1;
     table.inCell = true;
   }

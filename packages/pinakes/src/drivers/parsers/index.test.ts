@@ -49,7 +49,10 @@ describe("parsing in threads", () => {
 
   it("R-KB-20 a refusal comes back with its reason", async () => {
     const parser = open();
-    await expect(parser.parse({ bytes: manyPagesPdf(1), fileType: "txt" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("looks like a PDF") });
+    await expect(parser.parse({ bytes: manyPagesPdf(1), fileType: "txt" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("looks like a PDF"),
+    });
     await expect(parser.parse({ bytes: new Uint8Array(), fileType: "csv" })).rejects.toMatchObject({ code: "INVALID", message: "The file is empty." });
     await expect(parser.parse(txt(" \n\t"))).rejects.toMatchObject({ code: "INVALID", message: "The file holds no text." });
   });
@@ -142,7 +145,9 @@ describe("stopping", () => {
 
   it("as many files wait as the limit says, and not one more", async () => {
     const parser = open();
-    const waiting = [endless, ...Array.from({ length: parserLimits.queuedParsesMax }, () => txt("x"))].map((file) => parser.parse(file).catch((error: unknown) => error));
+    const waiting = [endless, ...Array.from({ length: parserLimits.queuedParsesMax }, () => txt("x"))].map((file) =>
+      parser.parse(file).catch((error: unknown) => error),
+    );
     await expect(parser.parse(txt("one more"))).rejects.toMatchObject({ code: "THROTTLED" });
     await parser.close();
     for (const outcome of await Promise.all(waiting)) expect(outcome).toMatchObject({ code: "UNAVAILABLE" });

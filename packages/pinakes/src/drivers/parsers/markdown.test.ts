@@ -35,7 +35,12 @@ describe("Markdown", () => {
     expect(sectionOf(parsed, "Intro.")).toEqual(["The great guide"]);
     expect(sectionOf(parsed, "no heading in code")).toEqual(["The great guide", "Setup npm"]);
     expect(sectionOf(parsed, "Do it.")).toEqual(["The great guide", "Steps"]);
-    expect(parsed.sections.map(({ start }) => source.slice(start).split("\n")[0])).toEqual(["# The *great* [guide](http://x)", "## Setup `npm`", "Steps", "# Next"]);
+    expect(parsed.sections.map(({ start }) => source.slice(start).split("\n")[0])).toEqual([
+      "# The *great* [guide](http://x)",
+      "## Setup `npm`",
+      "Steps",
+      "# Next",
+    ]);
   });
 
   it("front matter is no heading, and an unclosed one is text", () => {

@@ -78,9 +78,10 @@ const listItem = /^(?:[•●▪◦‣·*–—-]|\(?(?:\d{1,3}|[a-z])[.)])\s/i;
 function joint(before: Line, line: Line, edges: ReadonlyMap<number, number>): Joint {
   const height = Math.max(before.height, line.height, 1);
   const gap = before.y - line.y;
-  if (gap > paragraphHeightsMin * height) return "paragraph";
+  // Letters of another size: a heading, or what follows one.
   const alike = Math.abs(before.height - line.height) <= 0.1 * height;
-  if (!alike || gap <= 0 || listItem.test(line.text)) return "line";
+  if (gap > paragraphHeightsMin * height || (gap > 0 && !alike)) return "paragraph";
+  if (gap <= 0 || listItem.test(line.text)) return "line";
   const edge = edges.get(column(before)) ?? before.right;
   return before.right - before.x >= fullLineShareMin * (edge - before.x) ? "flow" : "line";
 }

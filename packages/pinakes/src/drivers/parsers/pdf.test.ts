@@ -99,7 +99,10 @@ describe("PDF", () => {
   it("as many pages and characters as the limits, and not one more", async () => {
     const limits = { pdfPagesMax: 3, textCharsMax: 1_000 };
     expect((await parsePdf(manyPagesPdf(3), limits)).pages).toHaveLength(3);
-    await expect(parsePdf(manyPagesPdf(4), limits)).rejects.toMatchObject({ code: "INVALID", message: "The PDF has 4 pages, and at most 3 are read; split it." });
+    await expect(parsePdf(manyPagesPdf(4), limits)).rejects.toMatchObject({
+      code: "INVALID",
+      message: "The PDF has 4 pages, and at most 3 are read; split it.",
+    });
     const chars = "This is page 1.".length;
     expect((await parsePdf(manyPagesPdf(1), { ...limits, textCharsMax: chars })).text).toHaveLength(chars);
     await expect(parsePdf(manyPagesPdf(1), { ...limits, textCharsMax: chars - 1 })).rejects.toThrow("more than 14 characters");

@@ -183,7 +183,7 @@ class RtfReader {
 
   #put(text: string): void {
     if (this.#group.ignored || this.#group.hidden) return;
-    if (this.#cellEnded) this.#out.write(" | ");
+    if (this.#cellEnded) this.#out.separateCells();
     this.#cellEnded = false;
     const paragraph = this.#paragraph;
     if (paragraph.text === "") {

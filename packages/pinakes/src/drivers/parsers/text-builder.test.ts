@@ -28,7 +28,13 @@ describe("TextBuilder", () => {
 describe("Sections", () => {
   it("a heading ends those of its level and below", () => {
     const sections = new Sections();
-    for (const [start, level, title] of [[0, 1, "A"], [5, 3, "B"], [9, 2, " C\n c "], [12, 1, "D"]] as const) sections.heading(start, level, title);
+    for (const [start, level, title] of [
+      [0, 1, "A"],
+      [5, 3, "B"],
+      [9, 2, " C\n c "],
+      [12, 1, "D"],
+    ] as const)
+      sections.heading(start, level, title);
     expect(sections.finish([])).toEqual([
       { start: 0, path: ["A"] },
       { start: 5, path: ["A", "B"] },
@@ -44,7 +50,11 @@ describe("Sections", () => {
     expect(atLimit.finish(warnings)).toHaveLength(2);
     expect(warnings).toEqual([]);
     for (const start of [6, 9]) atLimit.add(start, [`at ${start}`]);
-    expect(atLimit.finish(warnings)).toEqual([{ start: 0, path: ["at 0"] }, { start: 3, path: ["at 3"] }, { start: 6, path: [] }]);
+    expect(atLimit.finish(warnings)).toEqual([
+      { start: 0, path: ["at 0"] },
+      { start: 3, path: ["at 3"] },
+      { start: 6, path: [] },
+    ]);
     expect(warnings).toEqual([expect.stringContaining("more than 2 headings")]);
   });
 

@@ -56,6 +56,12 @@ export class TextBuilder {
     if (this.#spaces === "" && !this.atLineStart) this.#spaces = " ";
   }
 
+  /** Between two cells of a row. */
+  separateCells(): void {
+    this.#spaces = "";
+    this.write(this.atLineStart ? "| " : " | ");
+  }
+
   newline(): void {
     this.#newlines += 1;
     this.#spaces = "";

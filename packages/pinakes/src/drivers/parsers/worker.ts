@@ -19,6 +19,7 @@ export class ParseWorker {
   readonly #worker: Worker;
   readonly #limits: WorkerLimits;
   readonly #ready = Promise.withResolvers<void>();
+  #started = false;
   #job: PromiseWithResolvers<ParsedText> | undefined;
   #ended: PinakesError | undefined;
 
@@ -31,12 +32,15 @@ export class ParseWorker {
       // What the libraries print about odd files is nothing for our log; what matters is in the answer.
       stdout: true,
       stderr: true,
+      // Neither the flags nor the settings of this process concern the libraries, and secrets may be among them.
+      execArgv: [],
+      env: {},
     });
     this.#worker.stdout.resume();
     this.#worker.stderr.resume();
     this.#worker.on("message", (message: ParseAnswer) => this.#receive(message));
-    this.#worker.on("error", (error) => this.#end(crashed(error, limits)));
-    this.#worker.on("exit", () => this.#end(crashed(undefined, limits)));
+    this.#worker.on("error", (error) => this.#end(this.#crashed(error)));
+    this.#worker.on("exit", () => this.#end(this.#crashed(undefined)));
     // A thread that never starts is told to whoever waits for it, if anybody does.
     this.#ready.promise.catch(() => undefined);
     // The process may end while no file is being parsed.
@@ -85,8 +89,10 @@ export class ParseWorker {
   }
 
   #receive(message: ParseAnswer): void {
-    if (message.kind === "ready") this.#ready.resolve();
-    else if (message.kind === "parsed") this.#job?.resolve(message.parsed);
+    if (message.kind === "ready") {
+      this.#started = true;
+      this.#ready.resolve();
+    } else if (message.kind === "parsed") this.#job?.resolve(message.parsed);
     else this.#job?.reject(new PinakesError(message.code, message.detail));
   }
 
@@ -103,14 +109,16 @@ export class ParseWorker {
       if (externalBytes > this.#limits.memoryMbMax * 1024 ** 2 && this.#job === job && job !== undefined) await this.stop(tooLarge(this.#limits));
     } catch (error) {
       // The thread ended before it could answer; whoever waits hears that from its end.
-      if (!this.ended && this.#job === job) this.#end(crashed(error, this.#limits));
+      if (!this.ended && this.#job === job) this.#end(this.#crashed(error));
     }
   }
-}
 
-function crashed(error: unknown, limits: WorkerLimits): PinakesError {
-  if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") return tooLarge(limits);
-  return invalid("The file made the parser stop; it is probably damaged. Save it anew and upload it again, or upload it as .txt.", { cause: error });
+  #crashed(error: unknown): PinakesError {
+    // Before it has seen a file, no file is to blame.
+    if (!this.#started) return new PinakesError("INTERNAL", `The thread that parses files could not start: ${String(error)}`, { cause: error });
+    if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") return tooLarge(this.#limits);
+    return invalid("The file made the parser stop; it is probably damaged. Save it anew and upload it again, or upload it as .txt.", { cause: error });
+  }
 }
 
 function tooSlow({ parseMsMax }: WorkerLimits): PinakesError {

@@ -21,7 +21,9 @@ describe("YAML", () => {
 
   it("an alias bomb is refused", () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array.from({ length: 9 }, () => `*l${i}`).join(", ")}]`);
-    expect(() => parseYaml(["l0: &l0 [lol]", ...levels].join("\n"))).toThrow(expect.objectContaining({ code: "INVALID", message: expect.stringContaining("aliases") }));
+    expect(() => parseYaml(["l0: &l0 [lol]", ...levels].join("\n"))).toThrow(
+      expect.objectContaining({ code: "INVALID", message: expect.stringContaining("aliases") }),
+    );
   });
 
   it("aliases are accepted up to the limit and refused one past it", () => {

@@ -13,7 +13,7 @@ export function parseYaml(text: string, { yamlRepeatedValuesMax }: { readonly ya
   for (const [i, document] of list.entries()) {
     refuseErrors(document);
     new RepeatedValues(yamlRepeatedValuesMax).sizeOf(document.contents);
-    addSections(sections, document.contents, list.length > 1 ? [`document ${i + 1}`] : []);
+    addSections(sections, document.contents, list.length > 1 ? [`document ${i + 1}`] : [], text.length);
   }
   const warnings: string[] = [];
   return { text, pages: [], sections: sections.finish(warnings), rows: [], warnings };
@@ -56,7 +56,8 @@ class RepeatedValues {
 
   #repeat(anchor: string): number {
     const size = this.#sizes.get(anchor);
-    if (size === undefined) throw invalid(`The file is not valid YAML: *${anchor} stands for nothing, there is no &${anchor} before it. Correct it, or upload the file as .txt.`);
+    if (size === undefined)
+      throw invalid(`The file is not valid YAML: *${anchor} stands for nothing, there is no &${anchor} before it. Correct it, or upload the file as .txt.`);
     this.#repeated += size;
     if (this.#repeated > this.#max)
       throw invalid(`The aliases of the file (*name) stand for more than ${this.#max.toLocaleString("en-US")} values; write it with fewer aliases.`);
@@ -64,15 +65,14 @@ class RepeatedValues {
   }
 }
 
-function addSections(sections: Sections, node: ParsedNode | null, above: readonly string[]): void {
-  if (isMap(node)) {
-    for (const { key } of node.items) {
-      const start = key.range[0];
-      sections.add(start, [...above, keyText(key)]);
-    }
-  } else if (isSeq(node)) {
-    for (const [i, item] of node.items.entries()) sections.add(item.range[0], [...above, `[${i}]`]);
-  } else if (node !== null && above.length > 0) sections.add(node.range[0], above);
+function addSections(sections: Sections, node: ParsedNode | null, above: readonly string[], textChars: number): void {
+  const add = (part: ParsedNode, path: readonly string[]) => {
+    // A value that is left out may stand behind the last character, where there is nothing to cite.
+    if (part.range[0] < textChars) sections.add(part.range[0], path);
+  };
+  if (isMap(node)) for (const { key } of node.items) add(key, [...above, keyText(key)]);
+  else if (isSeq(node)) for (const [i, item] of node.items.entries()) add(item, [...above, `[${i}]`]);
+  else if (node !== null && above.length > 0) add(node, above);
 }
 
 function keyText(key: ParsedNode): string {

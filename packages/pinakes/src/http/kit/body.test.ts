@@ -41,7 +41,11 @@ mount(
   { authenticate: async () => ({ caller: makeCaller({ tenant: "w", userId: "u" }), via: "key" }) },
 );
 
-async function post(path: string, body: BodyInit, headers: Record<string, string> = { "content-type": "application/json" }) {
+async function post(
+  path: string,
+  body: string | Uint8Array | ReadableStream<Uint8Array>,
+  headers: Record<string, string> = { "content-type": "application/json" },
+) {
   const response = await app.request(path, { method: "POST", body, headers, duplex: "half" } as RequestInit);
   return { status: response.status, headers: response.headers, ...((await response.json()) as { body?: unknown; detail?: string; code?: string }) };
 }

@@ -51,5 +51,5 @@ export function parseEtags(name: string, header: string | null): readonly string
 }
 
 function splitOutsideQuotes(header: string): string[] {
-  return [...header.matchAll(/(?:"[^"]*"|[^",])+/g)].map(([part]) => part.trim()).filter((part) => part !== "");
+  return [...header.matchAll(/(?:"[^"]*"?|[^",])+/g)].map(([part]) => part.trim()).filter((part) => part !== "");
 }

@@ -50,12 +50,14 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
     return await toResponse(answer, { request: c.req.raw, headers, onStreamError });
   } catch (error) {
     c.set("failure", error);
+    // A session is opened on a public route, with a token that somebody may guess at.
+    if (route.auth === "public") kit.limiter?.failed(kit.clientAddress(c), undefined, error);
     const problem = toProblemAnswer(error, c.get("requestId"));
     return problemResponse({ ...problem, headers: { ...headers, ...problem.headers } });
   }
 }
 
-/** Who calls. Public routes are watched as well: a session is opened there with a token that somebody may guess at. */
+/** Who calls, as far as the route wants to know. */
 async function identify(c: KitContext, route: Route, kit: Kit, headers: Record<string, string>): Promise<Authenticated | undefined> {
   const address = kit.clientAddress(c);
   let credentials: Credentials | undefined;

@@ -39,6 +39,9 @@ export const rateLimitDefaults = Object.freeze({
   entriesMax: 50_000,
 });
 
+/** Tenths of a second do not add up to whole ones exactly. */
+const rounding = 1e-9;
+
 export class TokenBuckets {
   readonly #options: BucketOptions;
   readonly #entriesMax: number;
@@ -63,9 +66,11 @@ export class TokenBuckets {
     const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };
     // A clock that goes back gives nothing and takes nothing.
     const tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000);
-    const allowed = tokens >= 1;
-    const left = allowed ? tokens - cost : tokens;
-    if (cost > 0 || this.#buckets.has(key)) this.#keep(key, { tokens: left, at: now });
+    const allowed = tokens >= 1 - rounding;
+    const left = allowed ? Math.max(0, tokens - cost) : tokens;
+    // Where nothing is taken, the time stays where it was: rounding must not add up.
+    if (left !== tokens) this.#keep(key, { tokens: left, at: now });
+    else if (this.#buckets.has(key)) this.#keep(key, bucket);
     return {
       allowed,
       remaining: Math.floor(left),

@@ -108,7 +108,7 @@ describe.each(chunkingTypes)("%s", (type) => {
         const strategy = strategyOf(type, unit, share);
         expectSound(text, await chunkDocument(parsedFrom(text, kind), strategy, tools), strategy);
       }),
-      { numRuns: 5000 },
+      { numRuns: 300 },
     );
   });
 

@@ -7,6 +7,8 @@
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 const zeroWidthJoiner = 0x200d;
+/** As many as the longest passage in characters; what is longer and still one character (accents without end) is cut anyway. */
+const lookbackCharsMax = 10_000;
 
 /** Letters and signs that begin a character and join nothing before them, as inclusive pairs: most of what is written on Earth. */
 const plainRanges = [
@@ -23,19 +25,26 @@ const plainRanges = [
   [0xff01, 0xff9d], // full width forms
 ] as const;
 
+/** One byte for each code: asked for every character of some texts. */
+const plain = new Uint8Array(0x1_0000);
+for (const [first, last] of plainRanges) plain.fill(1, first, last + 1);
+
 function isPlain(code: number): boolean {
-  if (code <= 0x02ff) return true;
-  return plainRanges.some(([first, last]) => code >= first && code <= last);
+  return plain[code] === 1;
 }
 
 /** The first position of the character that `position` stands in: `position` itself where a cut is safe. `floor` is known to be safe. */
 export function characterStart(text: string, position: number, floor: number): number {
   if (position <= floor || position >= text.length) return position;
   if (isPlain(text.charCodeAt(position)) && isPlain(text.charCodeAt(position - 1))) return position;
+  const earliest = Math.max(floor, codePointStart(text, position - lookbackCharsMax));
   let from = position - 1;
-  while (from > floor && !beginsCharacter(text, from)) from -= 1;
+  while (from > earliest && !beginsCharacter(text, from)) from -= 1;
   const segment = graphemes.segment(text.slice(from, position + 2)).containing(position - from);
-  return segment === undefined ? position : from + segment.index;
+  if (segment === undefined) return position;
+  // It begins where we began to look. A few signs (Arabic number marks) take what follows them in, so that place is asked for too.
+  if (segment.index === 0 && from > floor && beginsCharacter(text, from)) return characterStart(text, from, floor);
+  return from + segment.index;
 }
 
 export function isSafeCut(text: string, position: number, floor: number): boolean {

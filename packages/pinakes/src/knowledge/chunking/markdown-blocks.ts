@@ -11,7 +11,7 @@ const markCharsMax = 1_000;
 export function wholeBlocks(text: string, part: Span): readonly Span[] {
   const blocks: Span[] = [];
   let former: Span | undefined;
-  for (let line = lineAt(text, part.start, part.end); line !== undefined; ) {
+  for (let line = lineAt(text, part.start, part.end); line !== undefined;) {
     const block = fencedFrom(text, line, part.end) ?? tableFrom(text, former, line, part.end);
     if (block !== undefined) blocks.push(block);
     former = block === undefined ? line : undefined;

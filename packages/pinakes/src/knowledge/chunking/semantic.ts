@@ -7,7 +7,7 @@ import { invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import { boundaryCutter } from "./boundaries.ts";
 import { fixedCutter } from "./fixed.ts";
-import { pack, type Cutting } from "./pack.ts";
+import { mayCut, pack, type Cutting } from "./pack.ts";
 import type { Pause } from "./pause.ts";
 import { sentenceStarts } from "./sentences.ts";
 import { skipBlank, trimEnd, type Span } from "./spans.ts";
@@ -31,7 +31,8 @@ export async function semanticSpans(cutting: Cutting, threshold: number, embed: 
 function shortSentences(cutting: Cutting, starts: readonly number[]): readonly Span[] {
   const whole = { ...cutting, overlap: 0 };
   const cutter = fixedCutter(whole);
-  return starts.flatMap((start, i) => [...pack(whole, cutter, { start, end: starts[i + 1] ?? cutting.text.length })]);
+  const usable = starts.filter((start, i) => i === 0 || mayCut(cutting, start, starts[i - 1] ?? 0));
+  return usable.flatMap((start, i) => [...pack(whole, cutter, { start, end: usable[i + 1] ?? cutting.text.length })]);
 }
 
 /** How alike the text is before and after each sentence but the first: entry i is the border before sentence i + 1. */

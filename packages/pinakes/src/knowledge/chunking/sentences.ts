@@ -18,7 +18,7 @@ const ownLine = /[^\S\n]*(?:\n|$|[^\p{L}\p{M}\p{N}"'“”‘’„«»([¿¡]|\
 export async function sentenceStarts(text: string, pause: Pause): Promise<readonly number[]> {
   const starts: number[] = [];
   let pauseAt = pauseEveryChars;
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const end = paragraphEnd(text, start);
     // A line end inside the paragraph is a space; the length stays, so the offsets do.
     const paragraph = text.slice(start, end).replaceAll("\n", " ");

@@ -38,9 +38,11 @@ const unspacedRanges = [
   [0xff00, 0xffef], // full width forms
 ] as const;
 
+const unspaced = new Uint8Array(0x1_0000);
+for (const [first, last] of unspacedRanges) unspaced.fill(1, first, last + 1);
+
 function isUnspaced(code: number): boolean {
-  if (code < 0x0e00) return false;
-  return unspacedRanges.some(([first, last]) => code >= first && code <= last);
+  return unspaced[code] === 1;
 }
 
 /** Whether a word ends or begins here, as far as codes tell; the caller asks separately whether a cut is safe. */

@@ -92,10 +92,20 @@ describe("the bounds of a chunking strategy", () => {
   });
 
   it("R-LISA-67 the overlap goes from 0 to half of the size", () => {
-    for (const [chunk_size, chunk_overlap] of [[1000, 0], [1000, 500], [101, 50], [100, 50]]) {
+    for (const [chunk_size, chunk_overlap] of [
+      [1000, 0],
+      [1000, 500],
+      [101, 50],
+      [100, 50],
+    ]) {
       expect(readChunkingStrategy({ type: "RECURSIVE", chunk_size, chunk_overlap })).toMatchObject({ chunk_size, chunk_overlap });
     }
-    for (const [chunk_size, chunk_overlap] of [[1000, -1], [1000, 501], [101, 51], [1000, 0.5]]) {
+    for (const [chunk_size, chunk_overlap] of [
+      [1000, -1],
+      [1000, 501],
+      [101, 51],
+      [1000, 0.5],
+    ]) {
       expect(refusal({ type: "RECURSIVE", chunk_size, chunk_overlap })).toContain("half of chunk_size");
     }
     expect(readChunkingStrategy({ type: "TOKEN", chunk_size: 10, chunk_overlap: 5 })).toMatchObject({ chunk_overlap: 5 });

@@ -20,7 +20,7 @@ const blockChars = 262_144;
 
 export async function tokenRuler(text: string, tokenizer: Tokenizer, size: number, pause: Pause): Promise<Ruler> {
   const atoms = new Atoms(text, tokenizer, size);
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const end = blockEnd(text, start, blockChars);
     const { starts, ends, tokens } = tokenizer.words(text.slice(start, end));
     for (let i = 0; i < starts.length; i += 1) atoms.add(start + (starts[i] ?? 0), start + (ends[i] ?? 0), tokens[i] ?? 0);
@@ -86,7 +86,7 @@ class Atoms {
 
   /** What the tokenizer skips is free, up to a point. */
   #addGap(start: number, end: number): void {
-    for (let at = start; end - at > tokenCharsMax; ) {
+    for (let at = start; end - at > tokenCharsMax;) {
       const next = codePointStart(this.#text, at + tokenCharsMax);
       this.#push(at, next, 1);
       at = next;
@@ -96,7 +96,7 @@ class Atoms {
   /** Pieces as long as fit, each counted alone: the tokens of a part of a word cannot be told from those of the word. */
   #split(word: Span & { readonly cost: number }): void {
     const guess = Math.max(1, Math.floor(((word.end - word.start) * this.#size) / word.cost));
-    for (let start = word.start; start < word.end; ) {
+    for (let start = word.start; start < word.end;) {
       let units = Math.min(guess, word.end - start);
       for (;;) {
         const end = this.#pieceEnd(start, start + units);

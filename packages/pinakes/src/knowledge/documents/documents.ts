@@ -11,7 +11,15 @@ import { notFound } from "../model/access.ts";
 import { archived, type OpenCollection } from "../model/collections.ts";
 import type { Stored } from "../model/library.ts";
 import { checkLimit } from "../model/list-collections.ts";
-import { documentsContainer, documentStatuses, itemIds, type DocumentRecord, type DocumentStatus, type RemovalRecord, type VersionInfo } from "../model/records.ts";
+import {
+  documentsContainer,
+  documentStatuses,
+  itemIds,
+  type DocumentRecord,
+  type DocumentStatus,
+  type RemovalRecord,
+  type VersionInfo,
+} from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { Shelf } from "./shelf.ts";
@@ -61,7 +69,8 @@ export class Documents {
   /** Newest first, unless asked otherwise. */
   async list(caller: Caller, opened: OpenCollection, query: DocumentQuery): Promise<{ items: readonly Stored<DocumentRecord>[]; cursor?: string }> {
     const { status, q, order = "desc", session } = query;
-    if (status !== undefined && !documentStatuses.includes(status)) throw invalid(`status: must be one of ${documentStatuses.join(", ")}, got ${show(status)}.`);
+    if (status !== undefined && !documentStatuses.includes(status))
+      throw invalid(`status: must be one of ${documentStatuses.join(", ")}, got ${show(status)}.`);
     const { incarnation } = opened.collection;
     const page = await this.#parts.items.query(caller.scope, documentsContainer.name, {
       ...(status === undefined
@@ -105,7 +114,8 @@ export class Documents {
       kind: "removal",
       document_id,
       chunks: [...(live === null ? [] : [rangeOf(live)]), ...(progress === null ? [] : [{ run, chunk_count: progress.total, generation }])],
-      object_keys: record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), textKey(shelf, document_id, number)]),
+      object_keys:
+        record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), textKey(shelf, document_id, number)]),
       at: isoTime(this.#parts.clock.now()),
     };
     await shelf.write([

@@ -82,6 +82,12 @@ export class Shelf {
     }
   }
 
+  /** From here on documents are taken, or are not. */
+  async setStatus(status: FenceRecord["status"]): Promise<void> {
+    await this.ensure();
+    await this.clean([{ op: "patch", id: itemIds.fence, patch: [{ op: "set", path: "/status", value: status }] }]);
+  }
+
   async fence(): Promise<Stored<FenceRecord> | undefined> {
     return this.#read(itemIds.fence);
   }

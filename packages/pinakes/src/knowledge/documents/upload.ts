@@ -72,7 +72,9 @@ export class Uploads {
     let override: ChunkingStrategy | null = null;
     if (input.chunking_strategy !== undefined && input.chunking_strategy !== null) {
       if (!collection.allow_chunking_override)
-        throw invalid(`chunking_strategy: collection "${collection.collection_id}" does not allow another one than its own (allow_chunking_override is false).`);
+        throw invalid(
+          `chunking_strategy: collection "${collection.collection_id}" does not allow another one than its own (allow_chunking_override is false).`,
+        );
       override = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
     }
     return { name, source, override, fileType: typeOf(name, repository), metadata: checkDocumentMetadata(input.metadata ?? {}) };
@@ -87,7 +89,8 @@ export class Uploads {
         return known === undefined ? await this.#create(caller, opened, shelf, checked, input) : await this.#replace(caller, shelf, checked, known, input);
       } catch (error) {
         // Somebody uploaded the same name at the same time: look again.
-        const raced = PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || (error.code === "CONFLICT" && error.context.batch?.index === 1));
+        const raced =
+          PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || (error.code === "CONFLICT" && error.context.batch?.index === 1));
         if (!raced) throw error;
       }
     }
@@ -243,11 +246,7 @@ export class Uploads {
     const failed: DocumentRecord = { ...record, status: "failed", error: reason, touched_at: this.#parts.clock.now() };
     const operations: Operation[] =
       refused && before === undefined
-        ? [
-            { op: "delete", id, ifMatch: etag },
-            { op: "delete", id: itemIds.source(record.source_key) },
-            shelf.move({ from: "uploading" }),
-          ]
+        ? [{ op: "delete", id, ifMatch: etag }, { op: "delete", id: itemIds.source(record.source_key) }, shelf.move({ from: "uploading" })]
         : [
             {
               op: "replace",

@@ -118,7 +118,8 @@ export class DocumentIngester {
 
   async #chunk(parsed: ParsedText, strategy: ChunkingStrategy, collection: CollectionRecord, signal: AbortSignal): Promise<readonly Chunk[]> {
     const embedder = await this.#parts.embedders.get(collection.embedding_model);
-    const chunks = await chunkDocument(parsed, strategy, { tokenizer: this.#parts.tokenizer, embed: (texts) => embedder.embed(texts, { signal }), signal });
+    const tokenizer = await this.#parts.tokenizer();
+    const chunks = await chunkDocument(parsed, strategy, { tokenizer, embed: (texts) => embedder.embed(texts, { signal }), signal });
     if (chunks.length === 0) throw invalid("The document holds no text.");
     return chunks;
   }

@@ -19,6 +19,7 @@ export async function readParsedText(objects: ObjectStore, shelf: Shelf, documen
   const bytes = await objects.get(shelf.scope, textKey(shelf, documentId, version));
   if (bytes === undefined) return undefined;
   const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as ParsedText & { readonly format: number };
-  if (stored.format !== format) throw new PinakesError("CORRUPT", `The text of document ${documentId} has format ${stored.format}; this version reads ${format}.`);
+  if (stored.format !== format)
+    throw new PinakesError("CORRUPT", `The text of document ${documentId} has format ${stored.format}; this version reads ${format}.`);
   return stored;
 }

@@ -185,7 +185,9 @@ export class Jobs {
     const message = error instanceof Error ? error.message : String(error);
     const passing = !PinakesError.isInstance(error) || error.retryable || error.code === "PRECONDITION_FAILED" || error.code === "INTERNAL";
     const again = passing && job.attempts < attemptsMax;
-    return this.#update(scope, job.job_id, (record) => (record.status === "running" ? { ...record, status: again ? "running" : "failed", error: message } : record));
+    return this.#update(scope, job.job_id, (record) =>
+      record.status === "running" ? { ...record, status: again ? "running" : "failed", error: message } : record,
+    );
   }
 
   async #update(scope: Scope, jobId: string, change: (job: JobRecord) => JobRecord): Promise<JobRecord> {

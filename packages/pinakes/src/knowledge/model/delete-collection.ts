@@ -126,9 +126,7 @@ export class CollectionDeletion {
   }
 
   async #fence(scope: Scope, record: CollectionRecord, status: FenceRecord["status"]): Promise<void> {
-    const shelf = new Shelf(this.#parts.items, scope, record);
-    await shelf.ensure();
-    await shelf.clean([{ op: "patch", id: itemIds.fence, patch: [{ op: "set", path: "/status", value: status }] }]);
+    await new Shelf(this.#parts.items, scope, record).setStatus(status);
   }
 
   async #vectorNames(scope: Scope, record: CollectionRecord): Promise<readonly string[]> {
@@ -184,8 +182,11 @@ export class CollectionDeletion {
     if (!PinakesError.isInstance(error)) return error;
     const index = error.context.batch?.index;
     if (index === 1 && error.code === "CONFLICT")
-      return new PinakesError("CONFLICT", `Another collection of repository "${repository_id}" is named "${name}" now. Rename it, then restore.`, { cause: error });
-    if (index === 2) return new PinakesError("LIMIT_EXCEEDED", `Repository "${repository_id}" has as many collections as it may. Delete one first.`, { cause: error });
+      return new PinakesError("CONFLICT", `Another collection of repository "${repository_id}" is named "${name}" now. Rename it, then restore.`, {
+        cause: error,
+      });
+    if (index === 2)
+      return new PinakesError("LIMIT_EXCEEDED", `Repository "${repository_id}" has as many collections as it may. Delete one first.`, { cause: error });
     return error;
   }
 }

@@ -69,7 +69,8 @@ const indexes = { created_at: ["byCreated", "allByCreated"], updated_at: ["byUpd
 function planOf(query: CollectionQuery): Query {
   const { repositoryId, q, tag, status = "ACTIVE", created_by, sort = "created_at" } = query;
   if (!Object.hasOwn(indexes, sort)) throw invalid(`sort: must be created_at, updated_at or name, got ${show(sort)}.`);
-  if (status !== "all" && !collectionStatuses.includes(status)) throw invalid(`status: must be all or one of ${collectionStatuses.join(", ")}, got ${show(status)}.`);
+  if (status !== "all" && !collectionStatuses.includes(status))
+    throw invalid(`status: must be all or one of ${collectionStatuses.join(", ")}, got ${show(status)}.`);
   const order = query.order ?? (sort === "name" ? "asc" : "desc");
   if (order !== "asc" && order !== "desc") throw invalid(`order: must be asc or desc, got ${show(order)}.`);
   const session = query.session === undefined ? {} : { session: query.session };

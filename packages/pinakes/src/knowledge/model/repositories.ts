@@ -199,4 +199,3 @@ function strategyOrNull(input: unknown): ChunkingStrategy | null {
 export function searchText({ name, description }: { readonly name: string; readonly description: string }): string {
   return `${name}\n${description}`.normalize("NFC").toLowerCase();
 }
-

@@ -34,7 +34,10 @@ function convex(candidates: readonly Candidate[], weight: number): readonly Fuse
   return candidates.map(({ vector, keyword }) => {
     const v = vector === undefined ? 0 : vectorOf(vector);
     const k = keyword === undefined ? 0 : keywordOf(keyword);
-    return { score: weight * v + (1 - weight) * k, parts: { ...(vector === undefined ? {} : { vector: v }), ...(keyword === undefined ? {} : { keyword: k }) } };
+    return {
+      score: weight * v + (1 - weight) * k,
+      parts: { ...(vector === undefined ? {} : { vector: v }), ...(keyword === undefined ? {} : { keyword: k }) },
+    };
   });
 }
 

@@ -169,7 +169,7 @@ export class Search {
       return hits;
     } catch (error) {
       // Nothing was ever ingested.
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return [];
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND" && asOf === undefined) return [];
       throw error;
     }
   }
@@ -222,7 +222,8 @@ function checkSearch(input: SearchInput): CheckedSearch {
   if (typeof query !== "string" || query.trim() === "" || query.length > queryCharsMax)
     throw invalid(`query: must be a text of 1–${queryCharsMax} characters.`);
   if (mode !== "hybrid" && mode !== "vector" && mode !== "keyword") throw invalid(`mode: must be hybrid, vector or keyword, got ${show(mode)}.`);
-  if (!Number.isInteger(limit) || limit < 1 || limit > searchHitsMax) throw invalid(`limit: must be a whole number from 1 to ${searchHitsMax}, got ${show(limit)}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > searchHitsMax)
+    throw invalid(`limit: must be a whole number from 1 to ${searchHitsMax}, got ${show(limit)}.`);
   if (collections !== undefined && (collections.length === 0 || collections.length > searchCollectionsMax))
     throw invalid(`collections: name 1–${searchCollectionsMax}, or leave it out to search all that you may read.`);
   if (!(diversity >= 0 && diversity <= 1)) throw invalid(`diversity: must be a number from 0 to 1, got ${show(diversity)}.`);

@@ -15,6 +15,8 @@ export interface SegmentCacheOptions {
   readonly pool: SearchPool;
   readonly disk: DiskCache | undefined;
   readonly memoryBytesMax: number;
+  /** Counts the pages that are not what the page table says; in this thread when absent. */
+  readonly damagedPages?: (loaded: LoadedSegment, ref: FileRef) => Promise<number>;
   /** Told when a file leaves memory: who still holds it should let go. */
   readonly onEvict?: (segment: SegmentBytes) => void;
 }
@@ -103,7 +105,7 @@ export class SegmentCache implements SegmentFiles {
     const name = nameOf(site, ref);
     const cached = disk === undefined ? undefined : await this.#fromDisk(disk, name, ref);
     if (cached !== undefined) return cached;
-    const loaded = ref.bytes <= pieceBytes ? this.#whole(await site.getObject(ref.key), ref) : await this.#inPieces(site, ref);
+    const loaded = ref.bytes <= pieceBytes ? await this.#whole(await site.getObject(ref.key), ref) : await this.#inPieces(site, ref);
     disk?.write(name, fileBytesOf(loaded));
     return this.#adopt(loaded);
   }
@@ -114,7 +116,7 @@ export class SegmentCache implements SegmentFiles {
     if (!(await disk.read(name, ref.bytes, head, 0))) return undefined;
     try {
       const loaded = this.#empty(head, ref);
-      if (await disk.read(name, ref.bytes, fileBytesOf(loaded), 0)) return this.#adopt(verified(loaded, ref));
+      if (await disk.read(name, ref.bytes, fileBytesOf(loaded), 0)) return this.#adopt(await this.#verified(loaded, ref));
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
     }
@@ -122,11 +124,11 @@ export class SegmentCache implements SegmentFiles {
     return undefined;
   }
 
-  #whole(file: Uint8Array, ref: FileRef): LoadedSegment {
+  async #whole(file: Uint8Array, ref: FileRef): Promise<LoadedSegment> {
     if (file.byteLength !== ref.bytes) throw wrongLength(ref, file.byteLength);
     const loaded = this.#empty(file.subarray(0, ref.headBytes), ref);
     writePiece(loaded, 0, file);
-    return verified(loaded, ref);
+    return this.#verified(loaded, ref);
   }
 
   /** The head first, which tells how much memory it takes; then the rest, several pieces at a time, straight into that memory. */
@@ -143,7 +145,7 @@ export class SegmentCache implements SegmentFiles {
       }
     };
     await Promise.all(Array.from({ length: piecesAtOnce }, worker));
-    return verified(loaded, ref);
+    return this.#verified(loaded, ref);
   }
 
   async #range(site: CollectionSite, ref: FileRef, start: number, end: number): Promise<Uint8Array> {
@@ -151,6 +153,12 @@ export class SegmentCache implements SegmentFiles {
     if (bytes === undefined) throw new MissingObject(ref.key);
     if (bytes.byteLength !== end - start) throw wrongLength(ref, start + bytes.byteLength);
     return bytes;
+  }
+
+  async #verified(loaded: LoadedSegment, ref: FileRef): Promise<LoadedSegment> {
+    const damaged = await (this.#options.damagedPages ?? damagedHere)(loaded, ref);
+    if (damaged === 0) return loaded;
+    throw new PinakesError("CORRUPT", `The object ${ref.key} is damaged in ${damaged} of its pages. Run fsck on its collection.`);
   }
 
   #empty(head: Uint8Array, ref: FileRef): LoadedSegment {
@@ -173,11 +181,9 @@ export class SegmentCache implements SegmentFiles {
   }
 }
 
-function verified(loaded: LoadedSegment, ref: FileRef): LoadedSegment {
+async function damagedHere(loaded: LoadedSegment, ref: FileRef): Promise<number> {
   const file = fileBytesOf(loaded);
-  const damaged = damagedPages(file, readHead(file, ref));
-  if (damaged.length === 0) return loaded;
-  throw new PinakesError("CORRUPT", `The object ${ref.key} is damaged in ${damaged.length} of its pages. Run fsck on its collection.`);
+  return damagedPages(file, readHead(file, ref)).length;
 }
 
 function wrongLength(ref: FileRef, bytes: number): PinakesError {

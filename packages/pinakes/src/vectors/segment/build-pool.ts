@@ -4,7 +4,8 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { BuiltDelta } from "./build-delta.ts";
 import { BuildWorker, type BuildWork, type SentSource } from "./build-worker.ts";
 import type { CollectionSettings } from "./collection-settings.ts";
-import type { EncodedFile } from "./file-format.ts";
+import { damagedPages, pageBytes, readHead, type EncodedFile, type FileRef } from "./file-format.ts";
+import { fileBytesOf, type LoadedSegment } from "./load-segment.ts";
 import type { MergeSource, Picks } from "./merge-segments.ts";
 import type { Row } from "./row.ts";
 import { inlineBuilder, type SegmentBuilder } from "./segment-builder.ts";
@@ -12,6 +13,8 @@ import { inlineBuilder, type SegmentBuilder } from "./segment-builder.ts";
 /** What takes about a millisecond. */
 const inlineRowsMax = 16;
 const inlineValuesMax = 8_192;
+/** Some milliseconds of hashing. */
+const sharedVerifyBytesMin = 4 * 1024 ** 2;
 /** One thread for every processor would leave none for searches. */
 const threadsMaxDefault = Math.min(2, availableParallelism());
 
@@ -34,6 +37,23 @@ export class BuildPool implements SegmentBuilder {
     if (picks.row.length <= inlineRowsMax) return inlineBuilder.merge(collection, settings, sources, picks);
     const sent = sources.map(({ segment, deltaSeq }): SentSource => ({ header: segment.header, buffer: segment.buffer, base: segment.base, deltaSeq }));
     return this.#build({ kind: "merge", collection, settings, sources: sent, picks });
+  }
+
+  /**
+   * How many pages of a loaded file are not what its page table says. By threads that are there and have no file to build: a reader
+   * waits neither for a thread to start nor for somebody's merge.
+   */
+  async damagedPages(loaded: LoadedSegment, ref: FileRef): Promise<number> {
+    const file = fileBytesOf(loaded);
+    const head = readHead(file, ref);
+    const idle = [...this.#workers].filter((worker) => !worker.building);
+    if (idle.length === 0 || this.#closed || ref.bytes < sharedVerifyBytesMin) return damagedPages(file, head).length;
+    const pagesEach = Math.ceil(head.pages / idle.length);
+    const parts = idle.map((worker, i) => {
+      const from = head.headBytes + i * pagesEach * pageBytes;
+      return worker.damagedPages({ kind: "verify", memory: loaded.memory, ref, from, to: Math.min(from + pagesEach * pageBytes, ref.bytes) });
+    });
+    return (await Promise.all(parts)).reduce((sum, damaged) => sum + damaged, 0);
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,8 @@
 import { parentPort } from "node:worker_threads";
 import { PinakesError } from "../../domain/errors.ts";
 import { buildDelta } from "./build-delta.ts";
-import type { BuildAnswer, BuildOrder, BuildWork } from "./build-worker.ts";
-import type { EncodedFile } from "./file-format.ts";
+import type { BuildAnswer, BuildOrder, BuildWork, VerifyWork } from "./build-worker.ts";
+import { damagedPages, readHead, type EncodedFile } from "./file-format.ts";
 import { mergeSegments } from "./merge-segments.ts";
 import { SegmentBytes } from "./segment-bytes.ts";
 import { help } from "./shared-rows.ts";
@@ -17,14 +17,20 @@ function post(message: BuildAnswer, transferred: readonly ArrayBuffer[] = []): v
   parentPort?.postMessage(message, transferred);
 }
 
-function answer(call: number, work: BuildWork): [BuildAnswer, ArrayBuffer[]] {
+function answer(call: number, work: BuildWork | VerifyWork): [BuildAnswer, ArrayBuffer[]] {
   try {
+    if (work.kind === "verify") return [{ call, result: verify(work) }, []];
     const file = build(work);
-    return [{ call, file }, [file.bytes.buffer as ArrayBuffer]];
+    return [{ call, result: file }, [file.bytes.buffer as ArrayBuffer]];
   } catch (error) {
     const known = PinakesError.isInstance(error);
     return [{ call, error: { code: known ? error.code : "INTERNAL", detail: known ? error.detail : `A file could not be built: ${String(error)}` } }, []];
   }
+}
+
+function verify({ memory, ref, from, to }: VerifyWork): number {
+  const file = new Uint8Array(memory.buffer, 0, ref.bytes);
+  return damagedPages(file, readHead(file, ref), from, to).length;
 }
 
 function build(work: BuildWork): EncodedFile {

@@ -3,7 +3,8 @@ import { Worker } from "node:worker_threads";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import type { BuiltDelta } from "./build-delta.ts";
 import type { CollectionSettings } from "./collection-settings.ts";
-import type { EncodedFile } from "./file-format.ts";
+import type { WasmMemory } from "../kernels/kernels.ts";
+import type { EncodedFile, FileRef } from "./file-format.ts";
 import type { Picks } from "./merge-segments.ts";
 import type { Row } from "./row.ts";
 import type { SegmentHeader } from "./segment-bytes.ts";
@@ -21,10 +22,21 @@ export type BuildWork = { readonly collection: string; readonly settings: Collec
   | { readonly kind: "merge"; readonly sources: readonly SentSource[]; readonly picks: Picks }
 );
 
-export type BuildOrder = { readonly call: number; readonly work: BuildWork } | { readonly help: HelpOrder };
+/** The file lies at the beginning of the memory; its pages in from … to (file offsets) are looked at. */
+export interface VerifyWork {
+  readonly kind: "verify";
+  readonly memory: WasmMemory;
+  readonly ref: FileRef;
+  readonly from: number;
+  readonly to: number;
+}
+
+export type BuildOrder = { readonly call: number; readonly work: BuildWork | VerifyWork } | { readonly help: HelpOrder };
+/** A file, or how many pages are damaged. */
+export type BuildResult = EncodedFile | BuiltDelta | number;
 
 export type BuildAnswer =
-  | { readonly call: number; readonly file: EncodedFile | BuiltDelta }
+  | { readonly call: number; readonly result: BuildResult }
   | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } }
   | { readonly helpWanted: HelpOrder };
 
@@ -36,7 +48,7 @@ export interface BuildEvents {
 export class BuildWorker {
   readonly #worker: Worker;
   readonly #events: BuildEvents;
-  readonly #waiting = new Map<number, PromiseWithResolvers<EncodedFile | BuiltDelta>>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<BuildResult> & { readonly kind: (BuildWork | VerifyWork)["kind"] }>();
   #calls = 0;
 
   constructor(events: BuildEvents) {
@@ -54,14 +66,17 @@ export class BuildWorker {
     return this.#waiting.size;
   }
 
-  build(work: BuildWork): Promise<EncodedFile | BuiltDelta> {
-    this.#calls += 1;
-    const call = this.#calls;
-    const waiting = Promise.withResolvers<EncodedFile | BuiltDelta>();
-    this.#waiting.set(call, waiting);
-    this.#worker.ref(); // While somebody waits the process must not end.
-    this.#post({ call, work });
-    return waiting.promise;
+  /** Whether it has a file to build, which takes long. */
+  get building(): boolean {
+    return this.#waiting.values().some(({ kind }) => kind !== "verify");
+  }
+
+  async build(work: BuildWork): Promise<EncodedFile | BuiltDelta> {
+    return (await this.#call(work)) as EncodedFile | BuiltDelta;
+  }
+
+  async damagedPages(work: VerifyWork): Promise<number> {
+    return (await this.#call(work)) as number;
   }
 
   help(order: HelpOrder): void {
@@ -70,6 +85,16 @@ export class BuildWorker {
 
   async close(): Promise<void> {
     await this.#worker.terminate();
+  }
+
+  #call(work: BuildWork | VerifyWork): Promise<BuildResult> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const waiting = { ...Promise.withResolvers<BuildResult>(), kind: work.kind };
+    this.#waiting.set(call, waiting);
+    this.#worker.ref(); // While somebody waits the process must not end.
+    this.#post({ call, work });
+    return waiting.promise;
   }
 
   #post(order: BuildOrder): void {
@@ -82,7 +107,7 @@ export class BuildWorker {
     this.#waiting.delete(answer.call);
     if (this.#waiting.size === 0) this.#worker.unref();
     if ("error" in answer) waiting?.reject(new PinakesError(answer.error.code, answer.error.detail));
-    else waiting?.resolve(answer.file);
+    else waiting?.resolve(answer.result);
   }
 
   #stop(cause: unknown): void {

@@ -77,8 +77,8 @@ function keySections(ids: readonly Uint8Array[]): Section[] {
   const keys = hashes.toSorted();
   const rows = new Uint32Array(hashes.length);
   const taken = new Uint8Array(hashes.length);
-  for (const [row, hash] of hashes.entries()) {
-    let place = lowerBound(keys, hash);
+  for (let row = 0; row < hashes.length; row += 1) {
+    let place = lowerBound(keys, hashes[row] as number);
     while (taken[place] === 1) place += 1; // Two ids with one hash: the smaller row number comes first.
     taken[place] = 1;
     rows[place] = row;

@@ -77,7 +77,7 @@ export function help({ memory, board }: HelpOrder): void {
 }
 
 function takeParts(board: Int32Array, kernels: Kernels): void {
-  const run = kernels[rowKernels[board[places.kernel] as number] as RowKernel] as (...args: number[]) => void;
+  const run: (...args: number[]) => void = kernels[rowKernels[board[places.kernel] as number] as RowKernel];
   const args = [...board.subarray(places.args, places.args + (board[places.count] as number))];
   const [codes = 0, scales = 0, sums = 0, rows = 0, stride = 0, ...rest] = args;
   const out = rest.pop() as number;

@@ -80,6 +80,9 @@ describe("local embedder: the model", () => {
     const [past, pastOther, none] = await embedder.embed([words(257, "apple"), words(257, "treaty"), words(256, "word")]);
     expect(past).toEqual(pastOther);
     expect(past).toEqual(none);
+    // A word of several tokens is cut in the middle: of "una", "##ffa", "##ble" only the first is read.
+    const [cut, first] = await embedder.embed([words(256, "unaffable"), words(256, "una")]);
+    expect(cut).toEqual(first);
   });
 });
 
@@ -117,7 +120,11 @@ describe("local embedder: the folder", () => {
   });
 
   it("says what to install when the package is not there", () => {
-    const missing = expect.objectContaining({ code: "UNAVAILABLE", retryable: false, message: expect.stringMatching(/npm install .*or name another provider/) });
+    const missing = expect.objectContaining({
+      code: "UNAVAILABLE",
+      retryable: false,
+      message: expect.stringMatching(/npm install .*or name another provider/),
+    });
     expect(() => modelFolder(undefined, "@pinakes/no-such-package")).toThrow(missing);
   });
 
@@ -195,5 +202,27 @@ console.log(vectors.length);`,
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [script]);
     expect(stdout.trim()).toBe("3");
     expect(stderr).toBe("");
+  });
+
+  it("a process may end while threads load or compute: onnxruntime must not abort it", async () => {
+    const script = join(base, "busy.ts");
+    await writeFile(
+      script,
+      `import { openLocalEmbedder } from ${JSON.stringify(new URL("./index.ts", import.meta.url).href)};
+const embedder = await openLocalEmbedder({ threads: 2 });
+if (process.argv[2] === "computing") await embedder.embed(["one", "two", "three"]);
+void embedder.embed(Array.from({ length: 1_000 }, (_, i) => "word ".repeat(250) + i));
+setTimeout(() => process.exit(7), Number(process.argv[3]));`,
+    );
+    for (const [what, ms] of [
+      ["loading", 0],
+      ["loading", 60],
+      ["loading", 150],
+      ["computing", 0],
+      ["computing", 60],
+    ] as const) {
+      // The exit code is the script's own; an abort would be a signal.
+      await expect(promisify(execFile)(process.execPath, [script, what, `${ms}`])).rejects.toMatchObject({ code: 7, signal: null, stderr: "" });
+    }
   });
 });

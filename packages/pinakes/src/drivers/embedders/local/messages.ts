@@ -1,11 +1,16 @@
 /** What goes between the pool and its threads. One text at a time: vectors of quantized weights change with their neighbours in a batch. */
 import { PinakesError, type ErrorCode } from "../../../domain/errors.ts";
+import type { GuardState } from "./exit-guard.ts";
 import type { ModelFolder } from "./model-folder.ts";
 
 export interface ThreadData {
   readonly folder: ModelFolder;
   /** Tokens of the text; the marks of the model come on top. */
   readonly tokensMax: number;
+}
+
+export interface ThreadState {
+  readonly guard: GuardState;
 }
 
 export type Order = { readonly text: string } | "close";

@@ -1,18 +1,25 @@
 /** A thread with a model of its own. Texts that come while it loads wait in its mailbox. */
 import { parentPort, workerData } from "node:worker_threads";
-import { sendError, type Answer, type Order, type ThreadData } from "./messages.ts";
-import { OnnxModel } from "./onnx-model.ts";
+import { insideGuard } from "./exit-guard.ts";
+import { sendError, type Answer, type Order, type ThreadData, type ThreadState } from "./messages.ts";
+import type { OnnxModel } from "./onnx-model.ts";
 
-const { folder, tokensMax } = workerData as ThreadData;
+const { folder, tokensMax, guard } = workerData as ThreadData & ThreadState;
 const port = parentPort;
 
 function answer(message: Answer, transfer: readonly ArrayBuffer[] = []): void {
   port?.postMessage(message, transfer);
 }
 
+async function load(): Promise<OnnxModel> {
+  // Imported inside the guard: loading the library is native code as well.
+  const { OnnxModel: Model } = await import("./onnx-model.ts");
+  return Model.load(folder, tokensMax);
+}
+
 async function embed(model: OnnxModel, text: string): Promise<void> {
   try {
-    const vector = await model.embed(text);
+    const vector = await insideGuard(guard, () => model.embed(text));
     answer({ kind: "vector", vector }, [vector.buffer as ArrayBuffer]);
   } catch (error) {
     answer({ kind: "error", error: sendError(error) });
@@ -21,13 +28,17 @@ async function embed(model: OnnxModel, text: string): Promise<void> {
 
 async function follow(model: OnnxModel, order: Order): Promise<void> {
   if (order !== "close") return embed(model, order.text);
+  await insideGuard(guard, () => model.close());
   port?.close();
-  await model.close();
 }
 
 try {
-  const model = await OnnxModel.load(folder, tokensMax);
-  port?.on("message", (order: Order) => follow(model, order));
+  const model = await insideGuard(guard, load);
+  // One after the other: a model is not closed while it computes.
+  let last = Promise.resolve();
+  port?.on("message", (order: Order) => {
+    last = last.then(() => follow(model, order));
+  });
 } catch (error) {
   answer({ kind: "failed", error: sendError(error) });
   port?.close();

@@ -1,9 +1,10 @@
 /** The pool's end of one thread. It works on one text at a time. */
 import { Worker } from "node:worker_threads";
 import { PinakesError } from "../../../domain/errors.ts";
+import { forgetGuard, guardExit, guardState } from "./exit-guard.ts";
 import { receiveError, type Answer, type Order, type ThreadData } from "./messages.ts";
 
-/** A thread that is asked to end first finishes its text, which takes milliseconds; past this it is ended. */
+/** A thread that is asked to end first finishes its text, which takes milliseconds; past this it is left to itself. */
 const closeMsMax = 5_000;
 
 export type Outcome =
@@ -21,13 +22,16 @@ export class ModelWorker {
 
   /** @param onExit called once, when the thread has ended for whatever reason */
   constructor(script: URL, data: ThreadData, onExit: () => void) {
-    this.#worker = new Worker(script, { workerData: data, name: "pinakes embedder" });
+    const guard = guardState();
+    this.#worker = new Worker(script, { workerData: { ...data, guard }, name: "pinakes embedder" });
+    guardExit(guard);
     let cause: unknown;
     this.#worker.on("message", (answer: Answer) => this.#receive(answer));
     this.#worker.on("error", (error) => {
       cause = error;
     });
     this.#worker.on("exit", () => {
+      forgetGuard(guard);
       onExit();
       const detail = `A thread of the local embedding model stopped${cause instanceof Error ? ` (${cause.message})` : ""}. Try again, another takes its place.`;
       this.#settle({ kind: "stopped", error: new PinakesError("UNAVAILABLE", detail, { cause }) });
@@ -52,7 +56,11 @@ export class ModelWorker {
   async close(): Promise<void> {
     this.#worker.ref();
     this.#send("close");
-    const late = setTimeout(() => void this.#worker.terminate(), closeMsMax);
+    // Never terminated: see exit-guard.ts.
+    const late = setTimeout(() => {
+      this.#worker.unref();
+      this.#exited.resolve();
+    }, closeMsMax);
     await this.#exited.promise;
     clearTimeout(late);
   }

@@ -33,6 +33,7 @@ const texts = [
   `${"x".repeat(100)} ${"x".repeat(101)} ${"漢".repeat(200)}`,
   `{"id":1,"list":[${"123,".repeat(200)}4],"mark":"[SEP]${"a.b".repeat(60)}"}`,
   `${"Σ.Α.".repeat(100)}${"ΟΔΟΣ".repeat(40)}`,
+  "ΡΩΗΣ.Α.".repeat(20),
   "https://example.org/a/very/long/path?with=query&and=more#fragment-that-goes-on-and-on-and-on-and-on",
   "\uD800 lone \uDC00 surrogates\uD83D",
 ];

@@ -1,0 +1,53 @@
+/**
+ * onnxruntime aborts the whole process when a thread is ended in the middle of its native code, as process.exit() does. So a thread
+ * says when it is in there, and the end of the process waits until it is out, which takes milliseconds.
+ *
+ * Invariant: once `stop` succeeded the thread never enters again; both sides change the state by compare-and-exchange only.
+ */
+const outside = 0;
+const inside = 1;
+const stopped = 2;
+
+/** A thread that is still inside after this long is ended all the same. */
+const waitMsMax = 2_000;
+
+export type GuardState = Int32Array<SharedArrayBuffer>;
+
+export function guardState(): GuardState {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** For the thread: runs native code, or ends the thread (not the process) when the process is about to end. */
+export async function insideGuard<T>(state: GuardState, run: () => Promise<T>): Promise<T> {
+  if (Atomics.compareExchange(state, 0, outside, inside) !== outside) process.exit();
+  try {
+    return await run();
+  } finally {
+    Atomics.compareExchange(state, 0, inside, outside);
+    Atomics.notify(state, 0);
+  }
+}
+
+const guarded = new Set<GuardState>();
+
+/** For the owner of the thread. */
+export function guardExit(state: GuardState): void {
+  if (guarded.size === 0) process.on("exit", stopAll);
+  guarded.add(state);
+}
+
+export function forgetGuard(state: GuardState): void {
+  if (guarded.delete(state) && guarded.size === 0) process.removeListener("exit", stopAll);
+}
+
+function stopAll(): void {
+  const deadline = performance.now() + waitMsMax;
+  for (const state of guarded) stop(state, deadline);
+}
+
+function stop(state: GuardState, deadline: number): void {
+  while (Atomics.compareExchange(state, 0, outside, stopped) === inside) {
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0 || Atomics.wait(state, 0, inside, leftMs) === "timed-out") return;
+  }
+}

@@ -1,0 +1,345 @@
+/**
+ * What agents know: repositories, collections, documents, and searches over them. Every call begins with who calls; what they may not
+ * see answers exactly as what is not there. HTTP, CLI, MCP and programs call these same functions.
+ */
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import type { Chunk } from "../domain/chunking.ts";
+import type { EmbeddingModel } from "../ports/embedder.ts";
+import { chunkDocument, readChunkingStrategy } from "./chunking/index.ts";
+import { verifyCitation, type CitationCheck, type CitationToVerify } from "./citations.ts";
+import { Documents, type Content, type DocumentQuery, type Passage } from "./documents/documents.ts";
+import { Shelf } from "./documents/shelf.ts";
+import { Uploads, type UploadInput } from "./documents/upload.ts";
+import type { IngestQueue } from "./ingest/ingest-queue.ts";
+import type { WorkRegistry } from "./ingest/work-registry.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import { decideRepository, notFound, type Level } from "./model/access.ts";
+import { Collections, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
+import { CollectionDeletion } from "./model/delete-collection.ts";
+import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
+import type { Library, Stored } from "./model/library.ts";
+import type { StatsRecord, VersionInfo } from "./model/records.ts";
+import { Repositories, type NewRepository, type RepositoryPatch } from "./model/repositories.ts";
+import type { KnowledgeParts } from "./parts.ts";
+import { Search, type SearchInput, type SearchResult } from "./search/search.ts";
+import {
+  collectionView,
+  documentView,
+  jobView,
+  recordEtag,
+  repositoryView,
+  type CollectionView,
+  type DocumentView,
+  type JobView,
+  type RepositoryView,
+} from "./views.ts";
+
+export interface ListPage<View> {
+  readonly items: readonly View[];
+  readonly next_cursor: string | null;
+}
+
+export interface UploadedDocument extends DocumentView {
+  /** The same bytes as before: nothing was done. */
+  readonly unchanged?: true;
+  readonly duplicate_of?: string;
+}
+
+export interface CollectionChange extends CollectionView {
+  readonly warnings: readonly string[];
+}
+
+export interface KnowledgePieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly queue: IngestQueue;
+  readonly registry: WorkRegistry;
+  readonly jobs: Jobs;
+}
+
+interface Paging {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export class Knowledge {
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+  readonly #jobs: Jobs;
+  readonly #repositories: Repositories;
+  readonly #collections: Collections;
+  readonly #documents: Documents;
+  readonly #uploads: Uploads;
+  readonly #search: Search;
+  readonly #deletion: CollectionDeletion;
+
+  constructor({ parts, library, queue, registry, jobs }: KnowledgePieces) {
+    this.#parts = parts;
+    this.#library = library;
+    this.#jobs = jobs;
+    this.#repositories = new Repositories(parts, library);
+    this.#collections = new Collections(parts, library, this.#repositories);
+    this.#documents = new Documents(parts, queue);
+    this.#uploads = new Uploads(parts, queue);
+    this.#search = new Search(parts, this.#collections, library);
+    this.#deletion = new CollectionDeletion(parts, library, this.#collections, registry);
+    jobs.register("delete", (scope, { repository_id, collection_id }) => this.#deletion.trash(scope, repository_id, collection_id));
+    jobs.register("restore", (scope, { repository_id, collection_id }) => this.#deletion.restore(scope, repository_id, collection_id));
+    jobs.register("purge", (scope, { repository_id, collection_id, attempts }) => this.#deletion.purge(scope, repository_id, collection_id, attempts));
+  }
+
+  get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
+    return this.#parts.embedders.models;
+  }
+
+  async createRepository(caller: Caller, input: NewRepository): Promise<RepositoryView> {
+    return repositoryView(await this.#repositories.create(caller, input));
+  }
+
+  /** `me` is the caller's own. */
+  async repository(caller: Caller, repositoryId: string): Promise<RepositoryView> {
+    return repositoryView(await this.#repositories.get(caller, repositoryId));
+  }
+
+  async listRepositories(caller: Caller, { limit, cursor }: Paging = {}): Promise<ListPage<RepositoryView>> {
+    const page = await this.#repositories.list(caller, { limit: checkLimit(limit), cursor });
+    return { items: page.items.map(repositoryView), next_cursor: page.cursor ?? null };
+  }
+
+  async updateRepository(caller: Caller, repositoryId: string, patch: RepositoryPatch, ifMatch?: string): Promise<RepositoryView> {
+    return repositoryView(await this.#repositories.update(caller, repositoryId, patch, ifMatch));
+  }
+
+  async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
+    return collectionView(await this.#collections.create(caller, repositoryId, input), undefined);
+  }
+
+  async collection(caller: Caller, repositoryId: string, collectionId: string, options: { deleted?: boolean } = {}): Promise<CollectionView> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, options);
+    return collectionView(opened, await this.#stats(caller, opened));
+  }
+
+  async listCollections(caller: Caller, query: CollectionQuery = {}): Promise<ListPage<CollectionView>> {
+    const page = await listCollections(this.#parts.items, this.#library, caller, await this.#withRepository(caller, query));
+    const items = await Promise.all(page.items.map(async (opened) => collectionView(opened, await this.#stats(caller, opened))));
+    return { items, next_cursor: page.cursor ?? null };
+  }
+
+  async countCollections(caller: Caller, query: CollectionQuery = {}): Promise<number> {
+    return countCollections(this.#parts.items, this.#library, caller, await this.#withRepository(caller, query));
+  }
+
+  async updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionChange> {
+    const opened = await this.#collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch));
+    const stats = await this.#stats(caller, opened);
+    const stale = patch.chunking_strategy !== undefined && (stats?.record.document_count ?? 0) > 0;
+    const warnings = stale
+      ? [`The ${stats?.record.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`]
+      : [];
+    return { ...collectionView(opened, stats), warnings };
+  }
+
+  async archiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
+    return this.#setStatus(caller, repositoryId, collectionId, "ARCHIVED", ifMatch);
+  }
+
+  async unarchiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
+    return this.#setStatus(caller, repositoryId, collectionId, "ACTIVE", ifMatch);
+  }
+
+  /** Soft: to be had back for 90 days. Purge: gone for good; `confirm` must be the id. */
+  async deleteCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: { readonly purge?: boolean | undefined; readonly confirm?: string | undefined } = {},
+  ): Promise<JobView> {
+    const { purge = false, confirm } = options;
+    const { collection } = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge });
+    if (confirm !== undefined ? confirm !== collectionId : purge)
+      throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
+    if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
+    return this.#job(caller, purge ? "purge" : "delete", collection.repository_id, collectionId, !purge);
+  }
+
+  async restoreCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView> {
+    const { collection } = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Restoring", deleted: true });
+    if (collection.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${collection.status}.`);
+    const job = await this.#job(caller, "restore", collection.repository_id, collectionId, true);
+    if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
+    return this.collection(caller, repositoryId, collectionId);
+  }
+
+  async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
+    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
+    const { unchanged, duplicate_of, ...stored } = await this.#uploads.upload(caller, opened, input);
+    return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
+  }
+
+  async document(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
+    return documentView(await this.#documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId));
+  }
+
+  async listDocuments(caller: Caller, repositoryId: string, collectionId: string, query: DocumentQuery = {}): Promise<ListPage<DocumentView>> {
+    const page = await this.#documents.list(caller, await this.#open(caller, repositoryId, collectionId), query);
+    return { items: page.items.map(documentView), next_cursor: page.cursor ?? null };
+  }
+
+  async deleteDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string, ifMatch?: string): Promise<void> {
+    await this.#documents.delete(caller, await this.#open(caller, repositoryId, collectionId), documentId, ifMatch);
+  }
+
+  async reindexDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
+    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Re-indexing");
+    return documentView(await this.#documents.reindex(caller, opened, documentId));
+  }
+
+  async content(caller: Caller, repositoryId: string, collectionId: string, documentId: string, version?: number): Promise<Content> {
+    return this.#documents.content(caller, await this.#open(caller, repositoryId, collectionId), documentId, version);
+  }
+
+  async versions(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+  ): Promise<readonly (VersionInfo & { readonly live: boolean })[]> {
+    const { record } = await this.#documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId);
+    return record.versions.map((version) => ({ ...version, live: record.live?.version === version.version }));
+  }
+
+  async passages(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    { limit, cursor }: Paging = {},
+  ): Promise<ListPage<Passage> & { readonly total: number }> {
+    const after = cursor === undefined ? -1 : Number(cursor);
+    if (!Number.isInteger(after) || after < -1) throw invalid("cursor: is not one that this list gave.");
+    const opened = await this.#open(caller, repositoryId, collectionId);
+    const { items, total, next } = await this.#documents.passages(caller, opened, documentId, { after, limit: checkLimit(limit) });
+    return { items, total, next_cursor: next === undefined ? null : String(next) };
+  }
+
+  async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
+    requireCaller(caller);
+    return this.#search.search(caller, input);
+  }
+
+  /** Whether each quote stands where the citation says, in the version that it names. */
+  async verifyCitations(caller: Caller, citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]> {
+    requireCaller(caller);
+    const find = async (citation: CitationToVerify) => {
+      const opened = await this.#open(caller, citation.repository_id, citation.collection_id);
+      const { record } = await this.#documents.get(caller, opened, citation.document_id);
+      return { record, text: await this.#documents.text(caller, opened, citation.document_id, citation.version) };
+    };
+    return Promise.all(citations.map((citation) => verifyCitation(citation, find)));
+  }
+
+  /** How a text would be cut, without storing anything. */
+  async previewChunking(
+    caller: Caller,
+    input: { readonly text: string; readonly chunking_strategy: unknown; readonly markdown?: boolean },
+  ): Promise<readonly Chunk[]> {
+    requireCaller(caller);
+    const strategy = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
+    const bytes = Buffer.from(input.text, "utf8");
+    if (bytes.length > previewBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `text: a preview takes at most ${previewBytesMax} bytes.`);
+    const parsed = await this.#parts.parser.parse({ bytes, fileType: strategy.type === "MARKDOWN" || input.markdown === true ? "md" : "txt" });
+    const embedder = await this.#parts.embedders.get(this.#parts.embedders.defaultModel);
+    return chunkDocument(parsed, strategy, { tokenizer: await this.#parts.tokenizer(), embed: (texts) => embedder.embed(texts) });
+  }
+
+  async job(caller: Caller, jobId: string): Promise<JobView> {
+    return jobView(await this.#visibleJob(caller, jobId));
+  }
+
+  /** Those of collections the caller may see, and one's own. */
+  async listJobs(caller: Caller, { limit, cursor }: Paging = {}): Promise<ListPage<JobView>> {
+    const scope = requireCaller(caller);
+    const max = checkLimit(limit);
+    const items: JobView[] = [];
+    let next = cursor;
+    do {
+      const page = await this.#jobs.list(scope, { limit: max - items.length, cursor: next });
+      for (const job of page.items) if (await this.#seesJob(caller, job)) items.push(jobView(job));
+      next = page.cursor;
+    } while (next !== undefined && items.length < max);
+    return { items, next_cursor: next ?? null };
+  }
+
+  async retryJob(caller: Caller, jobId: string): Promise<JobView> {
+    await this.#ownJob(caller, jobId, "Trying it again");
+    return jobView(await this.#jobs.retry(caller.scope, jobId));
+  }
+
+  async cancelJob(caller: Caller, jobId: string): Promise<JobView> {
+    await this.#ownJob(caller, jobId, "Cancelling it");
+    return jobView(await this.#jobs.cancel(caller.scope, jobId));
+  }
+
+  /** What the caller may do with it, and why. */
+  async explainAccess(
+    caller: Caller,
+    repositoryId: string,
+    collectionId?: string,
+  ): Promise<{ level: Level | null; reason: string; groups: readonly string[] }> {
+    if (collectionId === undefined) return decideRepository(caller, (await this.#repositories.get(caller, repositoryId)).record);
+    return (await this.#open(caller, repositoryId, collectionId)).decision;
+  }
+
+  async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {
+    return this.#collections.open(caller, repositoryId, collectionId, { needed, action });
+  }
+
+  async #setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<CollectionView> {
+    const opened = await this.#collections.setStatus(caller, repositoryId, collectionId, status, recordEtag(ifMatch));
+    const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
+    await shelf.setStatus(status);
+    return collectionView(opened, await this.#stats(caller, opened));
+  }
+
+  async #withRepository(caller: Caller, query: CollectionQuery): Promise<CollectionQuery> {
+    if (query.repositoryId === undefined) return query;
+    const { record } = await this.#repositories.get(caller, query.repositoryId);
+    return { ...query, repositoryId: record.repository_id };
+  }
+
+  async #stats(caller: Caller, { collection }: OpenCollection): Promise<Stored<StatsRecord> | undefined> {
+    return new Shelf(this.#parts.items, caller.scope, collection).stats();
+  }
+
+  async #job(caller: Caller, kind: "delete" | "restore" | "purge", repository_id: string, collection_id: string, wait: boolean): Promise<JobView> {
+    const job = await this.#jobs.start(caller.scope, { kind, repository_id, collection_id, created_by: caller.userId });
+    return jobView(wait ? await this.#jobs.run(caller.scope, job.job_id) : job);
+  }
+
+  async #visibleJob(caller: Caller, jobId: string) {
+    const scope = requireCaller(caller);
+    const job = await this.#jobs.read(scope, jobId);
+    if (job === undefined || !(await this.#seesJob(caller, job))) throw notFound(`job "${jobId}"`);
+    return job;
+  }
+
+  async #seesJob(caller: Caller, job: { readonly created_by: string; readonly repository_id: string; readonly collection_id: string }): Promise<boolean> {
+    if (caller.role === "admin" || job.created_by === caller.userId) return true;
+    try {
+      await this.#collections.open(caller, job.repository_id, job.collection_id, { deleted: true });
+      return true;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && (error.code === "NOT_FOUND" || error.code === "FORBIDDEN")) return false;
+      throw error;
+    }
+  }
+
+  async #ownJob(caller: Caller, jobId: string, action: string): Promise<void> {
+    const job = await this.#visibleJob(caller, jobId);
+    if (caller.role !== "admin" && job.created_by !== caller.userId)
+      throw new PinakesError("FORBIDDEN", `${action} is for admins and for who started job "${jobId}".`);
+  }
+}
+
+const previewBytesMax = 1_048_576;

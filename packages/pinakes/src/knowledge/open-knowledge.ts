@@ -1,0 +1,75 @@
+/** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
+import type { KnowledgeParts } from "./parts.ts";
+import { DocumentIngester } from "./ingest/ingest-document.ts";
+import { IngestQueue } from "./ingest/ingest-queue.ts";
+import { IngestWorker, type IngestMetrics } from "./ingest/ingest-worker.ts";
+import { Watchdog } from "./ingest/watchdog.ts";
+import { WorkRegistry, workContainer, type RegisteredWork } from "./ingest/work-registry.ts";
+import { Jobs } from "./jobs/jobs.ts";
+import { Knowledge } from "./knowledge.ts";
+import { Library } from "./model/library.ts";
+import { collectionsContainer, documentsContainer } from "./model/records.ts";
+
+export interface OpenKnowledgeOptions extends KnowledgeParts {
+  /** Who this process is, in leases. */
+  readonly owner: string;
+  /** Documents that are ingested at the same time. */
+  readonly places: number;
+}
+
+export interface OpenedKnowledge {
+  readonly knowledge: Knowledge;
+  readonly metrics: () => IngestMetrics;
+  /** Takes documents from the queue until the signal. */
+  work(signal: AbortSignal): Promise<void>;
+  /** One round of the watchdog over everything that is unfinished. */
+  sweep(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openKnowledge({ owner, places, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
+  for (const container of [collectionsContainer, documentsContainer, workContainer]) await parts.items.openContainer(container);
+  const registry = new WorkRegistry(parts.items, parts.system, parts.clock);
+  const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
+  const library = new Library(parts.items);
+  const jobs = await new Jobs(parts, registry).open();
+  const knowledge = new Knowledge({ parts, library, queue, registry, jobs });
+  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places });
+  const watchdog = new Watchdog(parts, queue, registry);
+
+  const carryOn = async (entry: RegisteredWork, signal: AbortSignal): Promise<void> => {
+    const scope = parts.system.forTenant(entry.tenant);
+    if (entry.kind === "documents") return watchdog.sweepDocuments(entry, signal);
+    if (entry.kind === "job") {
+      const job = await jobs.read(scope, entry.incarnation);
+      if (job !== undefined) await jobs.run(scope, entry.incarnation);
+      return registry.remove(entry);
+    }
+    // A deleted collection whose time has come; a restored one is left alone.
+    const found = await library.collection(scope, entry.repository_id, entry.collection_id);
+    if (found?.record.incarnation === entry.incarnation && found.record.status === "DELETED") {
+      const { repository_id, collection_id } = entry;
+      await jobs.start(scope, { kind: "purge", repository_id, collection_id, created_by: "system" });
+    }
+    await registry.remove(entry);
+  };
+
+  return {
+    knowledge,
+    metrics: () => worker.metrics,
+    work: (signal) => worker.run(signal),
+    sweep: async (signal) => {
+      let error: Error | undefined;
+      for await (const entry of registry.due(parts.clock.now())) {
+        if (signal.aborted) return;
+        try {
+          await carryOn(entry, signal);
+        } catch (cause) {
+          error = cause instanceof Error ? cause : new Error(String(cause));
+        }
+      }
+      if (error !== undefined) throw error;
+    },
+    close: () => jobs.close(),
+  };
+}

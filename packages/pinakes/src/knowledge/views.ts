@@ -1,0 +1,222 @@
+/** Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. */
+import type { ChunkingStrategy } from "../domain/chunking.ts";
+import { emptyStats } from "./documents/shelf.ts";
+import { effectiveChunking } from "./model/collection-fields.ts";
+import type { OpenCollection } from "./model/collections.ts";
+import type { Level } from "./model/access.ts";
+import type { Stored } from "./model/library.ts";
+import { effectiveMetadata, type Metadata } from "./model/metadata.ts";
+import type { CollectionStatus, DocumentRecord, DocumentSource, DocumentStatus, PipelineSettings, RepositoryRecord, StatsRecord } from "./model/records.ts";
+import type { JobKind, JobRecord, JobStatus } from "./jobs/jobs.ts";
+import type { JsonObject } from "../domain/json.ts";
+
+export interface RepositoryView {
+  readonly repository_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly embedding_model: string;
+  readonly allowed_groups: readonly string[] | null;
+  readonly allow_user_collections: boolean;
+  readonly chunking_strategy: ChunkingStrategy | null;
+  readonly metadata: Metadata;
+  readonly personal: boolean;
+  readonly status: RepositoryRecord["status"];
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly etag: string;
+}
+
+export function repositoryView({ record, etag }: Stored<RepositoryRecord>): RepositoryView {
+  return {
+    repository_id: record.repository_id,
+    name: record.name,
+    description: record.description,
+    embedding_model: record.embedding_model,
+    allowed_groups: record.allowed_groups,
+    allow_user_collections: record.allow_user_collections,
+    chunking_strategy: record.chunking_strategy,
+    metadata: record.metadata,
+    personal: record.owner !== null,
+    status: record.status,
+    created_by: record.created_by,
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+    etag,
+  };
+}
+
+export type IndexingStatus = "pending" | "indexing" | "ready" | "error";
+
+export interface CollectionView {
+  readonly collection_id: string;
+  readonly repository_id: string;
+  readonly repository_name: string;
+  readonly name: string;
+  readonly description: string;
+  /** The one in effect; `own_chunking_strategy` is null where it comes from above. */
+  readonly chunking_strategy: ChunkingStrategy;
+  readonly own_chunking_strategy: ChunkingStrategy | null;
+  readonly allow_chunking_override: boolean;
+  readonly metadata: Metadata;
+  /** With those of the repository. */
+  readonly effective_metadata: Metadata;
+  readonly allowed_groups: readonly string[] | null;
+  readonly effective_groups: readonly string[] | null;
+  readonly embedding_model: string;
+  readonly private: boolean;
+  readonly pipelines: readonly PipelineSettings[];
+  readonly status: CollectionStatus;
+  readonly indexing_status: IndexingStatus;
+  readonly document_count: number;
+  readonly documents_by_status: Readonly<Record<DocumentStatus, number>>;
+  readonly total_size_bytes: number;
+  readonly chunk_count: number;
+  readonly last_sync_at: string | null;
+  readonly is_default: boolean;
+  readonly access: Level | null;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly deleted_at: string | null;
+  readonly purge_at: string | null;
+  readonly incarnation: string;
+  readonly etag: string;
+}
+
+/** The etag has two parts: that of the record, which a change is conditional on, and that of the counters. */
+export function collectionView({ repository, collection, etag, decision }: OpenCollection, stats: Stored<StatsRecord> | undefined): CollectionView {
+  const counted = stats?.record ?? emptyStats;
+  return {
+    collection_id: collection.collection_id,
+    repository_id: collection.repository_id,
+    repository_name: repository.name,
+    name: collection.name,
+    description: collection.description,
+    chunking_strategy: effectiveChunking(repository, collection),
+    own_chunking_strategy: collection.chunking_strategy,
+    allow_chunking_override: collection.allow_chunking_override,
+    metadata: collection.metadata,
+    effective_metadata: effectiveMetadata(repository.metadata, collection.metadata),
+    allowed_groups: collection.allowed_groups,
+    effective_groups: collection.allowed_groups ?? repository.allowed_groups,
+    embedding_model: collection.embedding_model,
+    private: collection.private,
+    pipelines: collection.pipelines,
+    status: collection.status,
+    indexing_status: indexingStatus(counted),
+    document_count: counted.document_count,
+    documents_by_status: counted.by_status,
+    total_size_bytes: counted.total_size_bytes,
+    chunk_count: counted.chunk_count,
+    last_sync_at: counted.last_sync_at,
+    is_default: collection.is_default,
+    access: decision.level,
+    created_by: collection.created_by,
+    created_at: collection.created_at,
+    updated_at: collection.updated_at,
+    deleted_at: collection.deleted_at,
+    purge_at: collection.purge_at,
+    incarnation: collection.incarnation,
+    etag: stats === undefined ? etag : `${etag}~${stats.etag}`,
+  };
+}
+
+/** What a change of the record is conditional on. */
+export function recordEtag(etag: string | undefined): string | undefined {
+  return etag?.split("~")[0];
+}
+
+/** error ⇔ a document has failed; ready ⇔ all are indexed, and there was at least one; indexing ⇔ some are on their way. */
+export function indexingStatus({ by_status, document_count, last_sync_at }: StatsRecord): IndexingStatus {
+  if (by_status.failed > 0) return "error";
+  if (by_status.uploading + by_status.pending + by_status.indexing > 0) return "indexing";
+  return document_count === 0 && last_sync_at === null ? "pending" : "ready";
+}
+
+export interface DocumentView {
+  readonly document_id: string;
+  readonly collection_id: string;
+  readonly repository_id: string;
+  readonly name: string;
+  readonly file_type: string;
+  readonly size_bytes: number;
+  readonly sha256: string | null;
+  readonly version: number;
+  readonly status: DocumentStatus;
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly progress: { readonly done: number; readonly total: number } | null;
+  readonly chunk_count: number;
+  /** How the passages that searches show were cut. */
+  readonly chunking_strategy: ChunkingStrategy | null;
+  readonly metadata: JsonObject;
+  readonly source: DocumentSource;
+  /** The version that searches show; another one may be on its way. */
+  readonly live_version: number | null;
+  readonly uploaded_by: string;
+  readonly uploaded_at: string;
+  readonly indexed_at: string | null;
+  readonly job_id: string | null;
+  readonly etag: string;
+}
+
+export function documentView({ record, etag }: Stored<DocumentRecord>): DocumentView {
+  return {
+    document_id: record.document_id,
+    collection_id: record.collection_id,
+    repository_id: record.repository_id,
+    name: record.name,
+    file_type: record.file_type,
+    size_bytes: record.size_bytes,
+    sha256: record.sha256 ?? null,
+    version: record.version,
+    status: record.status,
+    error: record.error,
+    attempts: record.attempts,
+    progress: record.progress,
+    chunk_count: record.live?.chunk_count ?? 0,
+    chunking_strategy: record.live?.chunking_strategy ?? record.chunking_override,
+    metadata: record.metadata,
+    source: record.source,
+    live_version: record.live?.version ?? null,
+    uploaded_by: record.uploaded_by,
+    uploaded_at: record.uploaded_at,
+    indexed_at: record.indexed_at,
+    job_id: record.job_id,
+    etag,
+  };
+}
+
+export interface JobView {
+  readonly job_id: string;
+  readonly kind: JobKind;
+  readonly status: JobStatus;
+  readonly progress: { readonly done: number; readonly total: number };
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly result: JsonObject | null;
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export function jobView(job: JobRecord): JobView {
+  const { job_id, kind, status, progress, attempts, error, result, repository_id, collection_id, created_by, created_at, updated_at } = job;
+  return {
+    job_id,
+    kind,
+    status,
+    progress,
+    attempts,
+    error,
+    result: result as JsonObject | null,
+    repository_id,
+    collection_id,
+    created_by,
+    created_at,
+    updated_at,
+  };
+}

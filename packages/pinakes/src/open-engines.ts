@@ -1,0 +1,142 @@
+/** The stores and components that a configuration names, opened. Drivers are loaded by dynamic import, so that nobody pays for one they do not use. */
+import { cpus } from "node:os";
+import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from "./config.ts";
+import { PinakesError, invalid } from "./domain/errors.ts";
+import type { SystemScope } from "./domain/scope.ts";
+import { createItemStore } from "./items/create-item-store.ts";
+import { Periodic } from "./items/periodic.ts";
+import type { Embedders } from "./knowledge/index.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Embedder, Tokenizer } from "./ports/embedder.ts";
+import type { ItemStore } from "./ports/item-store.ts";
+import type { ObjectStore } from "./ports/object-store.ts";
+import type { Parser } from "./ports/parser.ts";
+import type { Queue } from "./ports/queue.ts";
+import { openItemQueue } from "./queues/item-queue/index.ts";
+import { dropBoxQueue } from "./vectors/index.ts";
+
+const spillSweepMs = 3_600_000;
+
+export interface EngineContext {
+  readonly clock: Clock;
+  readonly log: (line: string) => void;
+  readonly objects: ObjectStore;
+  /** Made by `open.ts`, when it is needed. */
+  readonly spillScope: () => SystemScope;
+}
+
+export async function openObjects(location: ObjectsLocation, clock: Clock): Promise<ObjectStore> {
+  switch (location.driver) {
+    case "fs":
+      return (await import("./drivers/fs/index.ts")).openFileObjects({ dir: location.dir });
+    case "s3": {
+      // A store with an address of its own is rarely Amazon's: the bucket goes into the path.
+      const { driver: _, ...place } = location;
+      return (await import("./drivers/s3/index.ts")).openS3Objects({ ...place, pathStyle: place.endpoint !== undefined });
+    }
+    case "memory":
+      return (await import("./drivers/memory-objects/index.ts")).openMemoryObjects({ clock });
+  }
+}
+
+/** Through the store that records its containers: the sweep of expired items must see the queue's, too. */
+export async function openQueue(location: QueueLocation, items: ItemStore, clock: Clock): Promise<Queue> {
+  switch (location.driver) {
+    case "items":
+      return openItemQueue({ items, clock });
+    case "sqs": {
+      const { driver: _, ...place } = location;
+      return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items, plainQueues: [dropBoxQueue] });
+    }
+  }
+}
+
+export interface OpenedItems {
+  readonly items: ItemStore;
+  readonly background: readonly Periodic[];
+}
+
+export async function openItems({ items: location, database, objectsChosen }: StoresConfig, context: EngineContext): Promise<OpenedItems> {
+  const { clock } = context;
+  switch (location.engine) {
+    case "sqlite":
+      return { items: await (await import("./drivers/sqlite/index.ts")).openSqliteItems({ dir: location.dir, database, clock }), background: [] };
+    case "postgres":
+      return { items: await (await import("./drivers/postgres/index.ts")).openPostgresItems({ url: location.url, database, clock }), background: [] };
+    case "dynamodb":
+      return openDynamo(location, context, objectsChosen);
+    case "memory":
+      return { items: await (await import("./drivers/memory/index.ts")).openMemoryItems({ clock }), background: [] };
+  }
+}
+
+/**
+ * Its large documents live in the object store, and blobs that no item refers to any more are swept there. Only in one that was
+ * chosen: the default folder is this machine's, and what other machines read from the table must not be there.
+ */
+async function openDynamo(
+  { region, prefix, endpoint }: Extract<ItemsLocation, { engine: "dynamodb" }>,
+  { clock, log, objects, spillScope }: EngineContext,
+  objectsChosen: boolean,
+): Promise<OpenedItems> {
+  const { connectDynamoEngine } = await import("./drivers/dynamodb/index.ts");
+  const place = { region, prefix, clock, ...(endpoint === undefined ? {} : { endpoint }) };
+  if (!objectsChosen) return { items: await createItemStore(await connectDynamoEngine(place), { clock }), background: [] };
+  const spill = { store: objects, scope: spillScope() };
+  const engine = await connectDynamoEngine({ ...place, objects: spill });
+  const sweeper = new Periodic({
+    name: "spill sweep",
+    everyMs: spillSweepMs,
+    run: async (signal) => {
+      for (let after: string | undefined; !signal.aborted;) {
+        ({ next: after } = await engine.sweepSpills(spillSweepMs, after));
+        if (after === undefined) return;
+      }
+    },
+    log,
+  });
+  return { items: await createItemStore(engine, { clock }), background: [sweeper] };
+}
+
+/** The models that collections may name. Each is opened when it is first used; the first of the list is the default. */
+export interface OpenedModels {
+  readonly embedders: Embedders;
+  readonly tokenizer: () => Promise<Tokenizer>;
+  close(): Promise<void>;
+}
+
+const localModel = { id: "all-MiniLM-L6-v2", provider: "local" } as const;
+
+export async function openModels(given: unknown): Promise<OpenedModels> {
+  const { cachedEmbedder, openEmbedder, openLocalTokenizer, readModelSettings } = await import("./drivers/embedders/index.ts");
+  const settings = given === undefined ? [localModel] : readModelSettings(given);
+  const [first] = settings;
+  if (first === undefined) throw invalid("models: name at least one.");
+  const opened = new Map<string, Promise<Embedder>>();
+  let tokenizer: Promise<Tokenizer> | undefined;
+  return {
+    embedders: {
+      defaultModel: first.id,
+      models: settings.map(({ id, provider }) => ({ id, provider })),
+      get: async (id) => {
+        const found = settings.find((one) => one.id === id);
+        if (found === undefined)
+          throw new PinakesError("NOT_FOUND", `The embedding model "${id}" is not configured; there are ${settings.map((one) => one.id).join(", ")}.`);
+        const known = opened.get(id) ?? openEmbedder(found).then((embedder) => cachedEmbedder(embedder));
+        opened.set(id, known);
+        // One that cannot be opened now may be later.
+        known.catch(() => opened.delete(id));
+        return known;
+      },
+    },
+    tokenizer: async () => (tokenizer ??= openLocalTokenizer()),
+    close: async () => {
+      await Promise.allSettled([...opened.values()].map(async (embedder) => (await embedder).close()));
+    },
+  };
+}
+
+export async function openParsers(): Promise<Parser> {
+  const { openParser } = await import("./drivers/parsers/index.ts");
+  return openParser({ threads: Math.max(1, Math.min(4, cpus().length - 1)) });
+}
