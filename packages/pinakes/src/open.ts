@@ -11,11 +11,10 @@ import { openIdentity, type Identity, type OidcSettings } from "./identity/index
 import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
-import { openItems, openModels, openObjects, openParsers, openQueue, type OpenedModels } from "./open-engines.ts";
+import { openItems, openModels, openObjects, openParsers, openQueue } from "./open-engines.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
-import type { Parser } from "./ports/parser.ts";
 import type { Queue, QueueCapabilities } from "./ports/queue.ts";
 import { openVectors, processDropBox, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
 
@@ -131,37 +130,9 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
-  const models = await openModels(options.models);
-  undo.defer(() => models.close());
-  const parser = await openParsers();
-  undo.defer(() => parser.close());
-  const identity = undo.use(
-    await openIdentity({
-      items,
-      clock,
-      log,
-      system: systemScope("identity: keys, sessions and workspaces", log),
-      rootToken: options.rootToken,
-      oidc: options.oidc,
-    }),
-  );
-  const knowledge = await openKnowledge({
-    items,
-    objects,
-    queue,
-    vectors: vectors.vectors,
-    embedders: models.embedders,
-    tokenizer: models.tokenizer,
-    parser,
-    clock,
-    log,
-    system: systemScope("knowledge: ingestion, deletes and what crashes left behind, of all tenants", log),
-    quotas: { ...quotaDefaults, ...options.quotas },
-    newId: () => timeOrderedId(clock.now()),
-    owner: `${hostname()}.${process.pid}`,
-    places: options.ingestPlaces ?? availableParallelism() + 2,
-  });
-  undo.defer(() => knowledge.close());
+  const features = await openFeatures({ items, objects, queue, vectors: vectors.vectors, clock, log }, options);
+  undo.defer(() => features.close());
+  const { knowledge } = features;
   const background =
     options.background === false
       ? []
@@ -175,19 +146,43 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
         ];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  return new OpenPinakes({
-    config,
-    items,
-    objects,
-    queue,
-    vectors,
-    identity,
-    knowledge,
-    models,
+  return new OpenPinakes({ config, items, objects, queue, vectors, features, background, probeScope: systemScope("readiness probe", log) });
+}
+
+interface Features {
+  readonly knowledge: OpenedKnowledge;
+  readonly identity: Identity;
+  close(): Promise<void>;
+}
+
+/** What is built on the stores: who calls, and what they know. */
+async function openFeatures(
+  stores: { items: ItemStore; objects: ObjectStore; queue: Queue; vectors: Vectors; clock: Clock; log: (line: string) => void },
+  options: OpenOptions,
+): Promise<Features> {
+  const { items, clock, log } = stores;
+  await using undo = new AsyncDisposableStack();
+  const models = await openModels(options.models);
+  undo.defer(() => models.close());
+  const parser = await openParsers();
+  undo.defer(() => parser.close());
+  const system = systemScope("identity: keys, sessions and workspaces", log);
+  const identity = undo.use(await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }));
+  const knowledge = await openKnowledge({
+    ...stores,
+    embedders: models.embedders,
+    tokenizer: models.tokenizer,
     parser,
-    background,
-    probeScope: systemScope("readiness probe", log),
+    system: systemScope("knowledge: ingestion, deletes and what crashes left behind, of all tenants", log),
+    quotas: { ...quotaDefaults, ...options.quotas },
+    callerOf: makeCaller,
+    newId: () => timeOrderedId(clock.now()),
+    owner: `${hostname()}.${process.pid}`,
+    places: options.ingestPlaces ?? availableParallelism() + 2,
   });
+  undo.defer(() => knowledge.close());
+  const opened = undo.move();
+  return { knowledge, identity, close: () => opened.disposeAsync() };
 }
 
 function vectorWork(vectors: OpenedVectors, log: (line: string) => void): Periodic {
@@ -223,10 +218,7 @@ interface Parts {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: OpenedVectors;
-  readonly identity: Identity;
-  readonly knowledge: OpenedKnowledge;
-  readonly models: OpenedModels;
-  readonly parser: Parser;
+  readonly features: Features;
   readonly background: readonly Periodic[];
   readonly probeScope: SystemScope;
 }
@@ -247,8 +239,8 @@ class OpenPinakes implements Pinakes {
     this.objects = parts.objects;
     this.queue = parts.queue;
     this.vectors = parts.vectors.vectors;
-    this.knowledge = parts.knowledge.knowledge;
-    this.identity = parts.identity;
+    this.knowledge = parts.features.knowledge.knowledge;
+    this.identity = parts.features.identity;
     this.#parts = parts;
   }
 
@@ -288,13 +280,10 @@ class OpenPinakes implements Pinakes {
 
   /** Background work first, then the features, then the queue, then the items, which they are on and which may still write objects, then the objects. */
   async #close(): Promise<void> {
-    const { background, knowledge, identity, parser, models, vectors } = this.#parts;
+    const { background, features, vectors } = this.#parts;
     await Promise.all(background.map((work) => work.stop()));
     try {
-      await knowledge.close();
-      await identity.close();
-      await parser.close();
-      await models.close();
+      await features.close();
       await vectors.close();
       await this.queue.close();
       await this.items.close();

@@ -9,18 +9,22 @@ import type { EmbeddingModel } from "../ports/embedder.ts";
 import { chunkDocument, readChunkingStrategy } from "./chunking/index.ts";
 import { verifyCitation, type CitationCheck, type CitationToVerify } from "./citations.ts";
 import { Documents, type Content, type DocumentQuery, type Passage } from "./documents/documents.ts";
+import { Grants } from "./documents/grants.ts";
+import { recount, type Usage } from "./documents/recount.ts";
 import { Shelf } from "./documents/shelf.ts";
 import { Uploads, type UploadInput } from "./documents/upload.ts";
+import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { IngestQueue } from "./ingest/ingest-queue.ts";
 import type { WorkRegistry } from "./ingest/work-registry.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { decideRepository, notFound, type Level } from "./model/access.ts";
-import { Collections, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
+import { archived, Collections, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import { CollectionDeletion } from "./model/delete-collection.ts";
 import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
 import type { Library, Stored } from "./model/library.ts";
 import type { StatsRecord, VersionInfo } from "./model/records.ts";
 import { Repositories, type NewRepository, type RepositoryPatch } from "./model/repositories.ts";
+import { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import { Search, type SearchInput, type SearchResult } from "./search/search.ts";
 import {
@@ -73,6 +77,10 @@ export class Knowledge {
   readonly #uploads: Uploads;
   readonly #search: Search;
   readonly #deletion: CollectionDeletion;
+  /** Links with which files are uploaded and downloaded without a key. */
+  readonly grants: Grants;
+  /** Rows that callers embed themselves, and a look at the vectors below. */
+  readonly rows: OwnVectors;
 
   constructor({ parts, library, queue, registry, jobs }: KnowledgePieces) {
     this.#parts = parts;
@@ -84,6 +92,8 @@ export class Knowledge {
     this.#uploads = new Uploads(parts, queue);
     this.#search = new Search(parts, this.#collections, library);
     this.#deletion = new CollectionDeletion(parts, library, this.#collections, registry);
+    this.grants = new Grants(parts, { collections: this.#collections, uploads: this.#uploads, documents: this.#documents });
+    this.rows = new OwnVectors(parts, this.#collections);
     jobs.register("delete", (scope, { repository_id, collection_id }) => this.#deletion.trash(scope, repository_id, collection_id));
     jobs.register("restore", (scope, { repository_id, collection_id }) => this.#deletion.restore(scope, repository_id, collection_id));
     jobs.register("purge", (scope, { repository_id, collection_id, attempts }) => this.#deletion.purge(scope, repository_id, collection_id, attempts));
@@ -177,6 +187,12 @@ export class Knowledge {
     return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
 
+  /** Whether the caller may add documents at all: before a large body is read. */
+  async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
+    const { collection } = await this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
+    if (collection.status === "ARCHIVED") throw archived(collection);
+  }
+
   async document(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
     return documentView(await this.#documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId));
   }
@@ -217,7 +233,7 @@ export class Knowledge {
     { limit, cursor }: Paging = {},
   ): Promise<ListPage<Passage> & { readonly total: number }> {
     const after = cursor === undefined ? -1 : Number(cursor);
-    if (!Number.isInteger(after) || after < -1) throw invalid("cursor: is not one that this list gave.");
+    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list gave.");
     const opened = await this.#open(caller, repositoryId, collectionId);
     const { items, total, next } = await this.#documents.passages(caller, opened, documentId, { after, limit: checkLimit(limit) });
     return { items, total, next_cursor: next === undefined ? null : String(next) };
@@ -279,6 +295,25 @@ export class Knowledge {
   async cancelJob(caller: Caller, jobId: string): Promise<JobView> {
     await this.#ownJob(caller, jobId, "Cancelling it");
     return jobView(await this.#jobs.cancel(caller.scope, jobId));
+  }
+
+  /** What happens in what the caller may see, without end. */
+  events(caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
+    return followEvents(this.#parts, this.#library, caller, options);
+  }
+
+  /** An admin, as somebody else: to see what they see. */
+  actingAs(caller: Caller, user: { readonly user_id: string; readonly groups?: readonly string[] | undefined }): Caller {
+    const { tenant } = requireCaller(caller);
+    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "as_user: only admins look as somebody else.");
+    return this.#parts.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
+  }
+
+  /** What the counters say, and what counting gives. With `repair` they are set right. */
+  async usage(caller: Caller, repositoryId: string, collectionId: string, options: { repair?: boolean } = {}): Promise<Usage> {
+    const needed = options.repair === true ? "ADMIN" : "READ";
+    const { collection } = await this.#open(caller, repositoryId, collectionId, needed, "Counting anew");
+    return recount(this.#parts.items, new Shelf(this.#parts.items, caller.scope, collection), options);
   }
 
   /** What the caller may do with it, and why. */

@@ -1,5 +1,6 @@
 /** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
 import type { KnowledgeParts } from "./parts.ts";
+import { grantsContainer } from "./documents/grants.ts";
 import { DocumentIngester } from "./ingest/ingest-document.ts";
 import { IngestQueue } from "./ingest/ingest-queue.ts";
 import { IngestWorker, type IngestMetrics } from "./ingest/ingest-worker.ts";
@@ -28,7 +29,7 @@ export interface OpenedKnowledge {
 }
 
 export async function openKnowledge({ owner, places, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  for (const container of [collectionsContainer, documentsContainer, workContainer]) await parts.items.openContainer(container);
+  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer]) await parts.items.openContainer(container);
   const registry = new WorkRegistry(parts.items, parts.system, parts.clock);
   const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
   const library = new Library(parts.items);

@@ -1,4 +1,5 @@
 /** What the knowledge side is made of: the stores and components that `open.ts` joins. */
+import type { Caller, CallerInput } from "../domain/caller.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Embedder, EmbeddingModel, Tokenizer } from "../ports/embedder.ts";
@@ -29,6 +30,8 @@ export interface KnowledgeParts {
   readonly clock: Clock;
   readonly system: SystemScope;
   readonly quotas: Quotas;
+  /** For those who act for others: grants, and admins who look as a user. */
+  readonly callerOf: (who: CallerInput) => Caller;
   /** Time-ordered, never the same twice. */
   readonly newId: () => string;
   readonly log: (line: string) => void;

@@ -142,6 +142,7 @@ export interface DocumentView {
   readonly file_type: string;
   readonly size_bytes: number;
   readonly sha256: string | null;
+  /** The newest whose bytes are here. */
   readonly version: number;
   readonly status: DocumentStatus;
   readonly error: string | null;
@@ -170,7 +171,7 @@ export function documentView({ record, etag }: Stored<DocumentRecord>): Document
     file_type: record.file_type,
     size_bytes: record.size_bytes,
     sha256: record.sha256 ?? null,
-    version: record.version,
+    version: record.versions[0]?.version ?? record.version,
     status: record.status,
     error: record.error,
     attempts: record.attempts,

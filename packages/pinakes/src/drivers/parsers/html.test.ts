@@ -29,6 +29,10 @@ describe("HTML", () => {
     expect(sectionOf(untitled, "World")).toEqual(["My page", "Sub"]);
   });
 
+  it("a heading that is never closed ends at the next", () => {
+    expect(sectionOf(parseHtml("<h1>One<h2>Two</h2>text"), "text")).toEqual(["One", "Two"]);
+  });
+
   it("100,000 levels are no trouble", () => {
     expect(parseHtml(`${"<div><b>".repeat(100_000)}deep`).text).toBe("deep");
   });

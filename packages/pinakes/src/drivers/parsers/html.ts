@@ -29,7 +29,7 @@ export function parseHtml(html: string): ParsedText {
 
 class HtmlReader {
   readonly #out = new TextBuilder();
-  readonly #headings: Required<Heading>[] = [];
+  readonly #headings: Heading[] = [];
   #heading: Heading | undefined;
   #title = "";
   #inTitle = false;
@@ -125,6 +125,7 @@ class HtmlReader {
   }
 
   #openHeading(level: number): void {
+    this.#closeHeading();
     const heading: Heading = { level, text: "", start: undefined };
     this.#heading = heading;
     this.#out.mark((start) => {

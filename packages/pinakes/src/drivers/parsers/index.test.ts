@@ -41,6 +41,14 @@ describe("parsing in threads", () => {
     for (const { text } of parsed) expect(text).toContain("hello");
   });
 
+  it.each([
+    ["UTF-16", Buffer.from("\ufeffGrüße, 世界", "utf16le"), "Grüße, 世界"],
+    ["windows-1252", Buffer.from("Grüße, Zoë", "latin1"), "Grüße, Zoë"],
+    ["text with NUL", Buffer.from("Grüße\0, all\0 of you"), "Grüße, all of you"],
+  ])("%s is read", async (_, bytes, text) => {
+    expect((await open().parse({ bytes, fileType: "txt" })).text).toBe(text);
+  });
+
   it("the caller's bytes stay as they are", async () => {
     const bytes = encode("mine");
     await open().parse({ bytes, fileType: "txt" });
@@ -158,7 +166,7 @@ describe("stopping", () => {
       const parser = openParser();
       const { text } = await parser.parse({ bytes: new TextEncoder().encode("bye"), fileType: "txt" });
       console.log(text);`;
-    expect(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }).trim()).toBe("bye");
+    expect(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8", timeout: 50_000 }).trim()).toBe("bye");
   });
 });
 

@@ -22,5 +22,3 @@ export const parserLimits = Object.freeze({
   /** Values that the aliases of a YAML file stand for, once all of them are written out. */
   yamlRepeatedValuesMax: 1_000_000,
 });
-
-export type ParserLimits = typeof parserLimits;

@@ -4,7 +4,6 @@
  * Only blocks are parsed in the large: what is written inside a paragraph cannot make a heading, and skipping it saves most of the time.
  */
 import { fromMarkdown } from "mdast-util-from-markdown";
-import type { Nodes } from "mdast";
 import type { ParsedText } from "../../ports/parser.ts";
 import { Sections } from "./sections.ts";
 
@@ -49,8 +48,14 @@ function titleOf(source: string): string {
   return wordsOf(fromMarkdown(source));
 }
 
-function wordsOf(node: Nodes): string {
-  if ("value" in node) return node.type === "html" ? "" : node.value;
-  if ("alt" in node) return node.alt ?? "";
-  return "children" in node ? node.children.map(wordsOf).join("") : "";
+interface MarkdownNode {
+  readonly type: string;
+  readonly value?: string;
+  readonly alt?: string | null | undefined;
+  readonly children?: readonly MarkdownNode[];
+}
+
+function wordsOf({ type, value, alt, children = [] }: MarkdownNode): string {
+  if (value !== undefined) return type === "html" ? "" : value;
+  return alt ?? children.map(wordsOf).join("");
 }

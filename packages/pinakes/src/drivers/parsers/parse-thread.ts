@@ -1,4 +1,6 @@
 /** Parses files in a thread of its own, one after the other. */
+import { Console } from "node:console";
+import { Writable } from "node:stream";
 import { parentPort } from "node:worker_threads";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import type { FileType, ParsedText } from "../../ports/parser.ts";
@@ -13,6 +15,9 @@ export type ParseAnswer =
   | { readonly kind: "ready" }
   | { readonly kind: "parsed"; readonly parsed: ParsedText }
   | { readonly kind: "refused"; readonly code: ErrorCode; readonly detail: string };
+
+// What the libraries print about odd files is nothing for our log; what matters is in the answer.
+globalThis.console = new Console(new Writable({ write: (_chunk, _encoding, done) => done() }));
 
 parentPort?.on("message", (order: ParseOrder) => {
   void answer(order).then((message) => parentPort?.postMessage(message));

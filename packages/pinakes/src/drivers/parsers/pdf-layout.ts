@@ -28,13 +28,14 @@ const fullLineShareMin = 0.85;
 export function layOut(pieces: readonly Piece[]): string {
   const lines = toLines(pieces);
   const rightEdges = columnEdges(lines);
-  let text = "";
+  const parts: string[] = [];
   let before: Line | undefined;
   for (const line of lines) {
-    text = before === undefined ? line.text : join(text, line, joint(before, line, rightEdges));
+    if (before !== undefined) join(parts, line.text, joint(before, line, rightEdges));
+    parts.push(line.text);
     before = line;
   }
-  return text;
+  return parts.join("");
 }
 
 function toLines(pieces: readonly Piece[]): Line[] {
@@ -89,9 +90,11 @@ function joint(before: Line, line: Line, edges: ReadonlyMap<number, number>): Jo
 const hyphenated = /\p{L}[-\u2010]$/u;
 const continues = /^\p{Ll}/u;
 
-function join(text: string, line: Line, how: Joint): string {
-  if (how === "paragraph") return `${text}\n\n${line.text}`;
-  if (text.endsWith("\u00ad")) return text.slice(0, -1) + line.text;
-  if (hyphenated.test(text.slice(-3)) && continues.test(line.text)) return text.slice(0, -1) + line.text;
-  return text + (how === "flow" ? " " : "\n") + line.text;
+/** Puts between the last line and the next what belongs there, or takes away the hyphen that only the end of a line needed. */
+function join(parts: string[], next: string, how: Joint): void {
+  const last = parts.pop() ?? "";
+  const divided = last.endsWith("\u00ad") || (hyphenated.test(last.slice(-3)) && continues.test(next));
+  if (how === "paragraph") parts.push(last, "\n\n");
+  else if (divided) parts.push(last.slice(0, -1));
+  else parts.push(last, how === "flow" ? " " : "\n");
 }

@@ -1,13 +1,13 @@
 /** Files made for tests: real PDFs by pdfkit or by hand, real docx by fflate, and ways to look into what was parsed. */
 import { zipSync } from "fflate";
-import PDFDocument from "pdfkit";
+import Pdfkit from "pdfkit";
 import type { ParsedText } from "../../ports/parser.ts";
 
-export const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+export const encode = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
 
 /** One page for each drawing. */
 export async function makePdf(draw: readonly ((doc: PDFKit.PDFDocument) => void)[], options: PDFKit.PDFDocumentOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-  const doc = new PDFDocument({ margin: 72, size: "A4", autoFirstPage: false, ...options });
+  const doc = new Pdfkit({ margin: 72, size: "A4", autoFirstPage: false, ...options });
   const parts: Buffer[] = [];
   const ended = new Promise<void>((resolve) => {
     doc.on("data", (part: Buffer) => parts.push(part));

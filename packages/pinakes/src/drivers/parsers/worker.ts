@@ -29,15 +29,10 @@ export class ParseWorker {
     this.#worker = new Worker(script, {
       name: "pinakes parse",
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMbMax },
-      // What the libraries print about odd files is nothing for our log; what matters is in the answer.
-      stdout: true,
-      stderr: true,
       // Neither the flags nor the settings of this process concern the libraries, and secrets may be among them.
       execArgv: [],
       env: {},
     });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
     this.#worker.on("message", (message: ParseAnswer) => this.#receive(message));
     this.#worker.on("error", (error) => this.#end(this.#crashed(error)));
     this.#worker.on("exit", () => this.#end(this.#crashed(undefined)));

@@ -19,6 +19,10 @@ describe("YAML", () => {
     expect(sectionOf(parsed, "just text")).toEqual(["document 3"]);
   });
 
+  it("100,000 levels are refused, not a crash", () => {
+    expect(() => parseYaml("[".repeat(100_000))).toThrow(RangeError);
+  });
+
   it("an alias bomb is refused", () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array.from({ length: 9 }, () => `*l${i}`).join(", ")}]`);
     expect(() => parseYaml(["l0: &l0 [lol]", ...levels].join("\n"))).toThrow(

@@ -22,6 +22,8 @@ export function parseYaml(text: string, { yamlRepeatedValuesMax }: { readonly ya
 function refuseErrors(document: Document.Parsed): void {
   const [error] = document.errors;
   if (error === undefined) return;
+  // The library reports the depth it cannot take as an error of the file; the caller knows what to say.
+  if (error.message.includes("call stack")) throw new RangeError(error.message, { cause: error });
   const place = error.linePos?.[0];
   const where = place === undefined ? "" : `line ${place.line}, column ${place.col}: `;
   const what = (error.message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");

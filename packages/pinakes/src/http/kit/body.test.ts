@@ -46,7 +46,7 @@ async function post(
   body: string | Uint8Array | ReadableStream<Uint8Array>,
   headers: Record<string, string> = { "content-type": "application/json" },
 ) {
-  const response = await app.request(path, { method: "POST", body, headers, duplex: "half" } as RequestInit);
+  const response = await app.request(path, { method: "POST", body, headers, duplex: "half" });
   return { status: response.status, headers: response.headers, ...((await response.json()) as { body?: unknown; detail?: string; code?: string }) };
 }
 

@@ -1,8 +1,8 @@
 /** From headers to a caller: which credentials were sent, and what came of them. */
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
-import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
+import type { Authenticated } from "../../identity/index.ts";
 
 export interface Credentials {
   readonly bearer?: string;
@@ -11,13 +11,7 @@ export interface Credentials {
   readonly safeMethod: boolean;
 }
 
-export interface Authenticated {
-  readonly caller: Caller;
-  /** "key", "jwt", "session": how the caller was recognised. */
-  readonly via: string;
-  readonly keyId?: string;
-  readonly readOnly?: boolean;
-}
+export type { Authenticated };
 
 /** Made by the identity layer. Throws UNAUTHENTICATED when the credentials are missing or not good. */
 export type Authenticate = (credentials: Credentials) => Promise<Authenticated>;
@@ -30,7 +24,7 @@ export function readCredentials(c: Context, cookieName: string): Credentials {
   const authorization = c.req.header("authorization");
   const sessionCookie = getCookie(c, cookieName);
   const csrf = c.req.header(csrfHeader);
-  const bearer = authorization === undefined ? undefined : bearerOf(authorization);
+  const bearer = authorization === undefined || authorization.trim() === "" ? undefined : bearerOf(authorization);
   return {
     ...(bearer === undefined ? {} : { bearer }),
     ...(sessionCookie === undefined || sessionCookie === "" ? {} : { sessionCookie }),

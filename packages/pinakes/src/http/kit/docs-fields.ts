@@ -32,7 +32,8 @@ export function fieldRows(schema: JsonSchema, schemas: Schemas, depth = 0, above
 
 export function typeName(schema: JsonSchema): string {
   const { $ref } = schema;
-  if (typeof $ref === "string") return $ref.slice(prefix.length);
+  // That a schema has a form of its own for what is taken matters to programs only.
+  if (typeof $ref === "string") return $ref.slice(prefix.length).replace(/Input$/, "");
   if ("const" in schema) return JSON.stringify(schema["const"]);
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => JSON.stringify(value)).join(" | ");
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
@@ -45,19 +46,19 @@ export function typeName(schema: JsonSchema): string {
   return typeof type === "string" ? type : "any";
 }
 
-/** A value that would be taken, for examples. */
-export function exampleOf(schema: JsonSchema, schemas: Schemas, depth = 0): unknown {
+/** A value for an example; a text to fill in is its name in capitals, as in the path. */
+export function exampleOf(schema: JsonSchema, schemas: Schemas, name = "text", depth = 0): unknown {
   const { target } = resolve(schema, schemas);
   if (Array.isArray(target["examples"]) && target["examples"].length > 0) return target["examples"][0] as unknown;
   if ("default" in target) return target["default"];
   if ("const" in target) return target["const"];
   if (Array.isArray(target["enum"])) return target["enum"][0] as unknown;
   const branches = (target["anyOf"] ?? target["oneOf"]) as readonly JsonSchema[] | undefined;
-  if (branches?.[0] !== undefined) return exampleOf(branches[0], schemas, depth);
+  if (branches?.[0] !== undefined) return exampleOf(branches[0], schemas, name, depth);
   const type = Array.isArray(target["type"]) ? (target["type"][0] as unknown) : target["type"];
-  if (type === "array") return depth < depthMax && isObject(target["items"]) ? [exampleOf(target["items"], schemas, depth + 1)] : [];
+  if (type === "array") return depth < depthMax && isObject(target["items"]) ? [exampleOf(target["items"], schemas, name, depth + 1)] : [];
   if (type === "object") return exampleObject(target, schemas, depth);
-  if (type === "string") return target["format"] === "date-time" ? "2030-01-01T00:00:00.000Z" : "…";
+  if (type === "string") return target["format"] === "date-time" ? "2030-01-01T00:00:00.000Z" : name.toUpperCase();
   if (type === "integer" || type === "number") return target["minimum"] ?? 1;
   return type === "boolean" ? true : null;
 }
@@ -67,7 +68,9 @@ function exampleObject(target: JsonSchema, schemas: Schemas, depth: number): unk
   if (depth >= depthMax) return {};
   const properties = (target["properties"] ?? {}) as Schemas;
   const required = (target["required"] ?? []) as readonly string[];
-  return Object.fromEntries(required.flatMap((name) => (properties[name] === undefined ? [] : [[name, exampleOf(properties[name], schemas, depth + 1)]])));
+  return Object.fromEntries(
+    required.flatMap((name) => (properties[name] === undefined ? [] : [[name, exampleOf(properties[name], schemas, name, depth + 1)]])),
+  );
 }
 
 export function constraintsOf(schema: JsonSchema): string[] {

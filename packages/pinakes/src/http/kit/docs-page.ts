@@ -131,8 +131,17 @@ function answerBody(content: Content, schemas: Schemas): Html {
     const rows = schema === undefined ? [] : fieldRows(schema, schemas);
     const label = schema === undefined ? type : type === "application/json" ? typeName(schema) : `${type} ${typeName(schema)}`;
     if (rows.length === 0) return html`<span class="note">${label}</span>`;
-    return html`<details><summary>${label === "object" ? "fields" : label}</summary>${fieldTable(rows)}</details>`;
+    return html`<details><summary>${label === "object" ? "fields" : label}</summary>${fieldTable(rows.map(answered))}</details>`;
   })}`;
+}
+
+/** In an answer nearly everything is there, and defaults are filled in: neither is worth saying. */
+function answered(row: FieldRow): FieldRow {
+  return {
+    ...row,
+    required: false,
+    constraints: [...(row.required ? [] : ["may be absent"]), ...row.constraints.filter((text) => !text.startsWith("default "))],
+  };
 }
 
 function fieldTable(rows: readonly FieldRow[]): Html {

@@ -1,18 +1,34 @@
 /** The style of /docs: system fonts, two columns on a wide screen, light or dark as the reader has it. */
 export const docsStyle = `:root {
   color-scheme: light dark;
-  --page: light-dark(#fdfdfc, #15171a);
-  --side: light-dark(#f4f4f1, #1b1e22);
-  --text: light-dark(#1d2125, #e4e6e8);
-  --soft: light-dark(#5b646d, #9aa4ae);
-  --line: light-dark(#e2e3df, #2c3137);
-  --code: light-dark(#f1f1ed, #202429);
-  --link: light-dark(#0b5cad, #79b8ff);
-  --get: light-dark(#0a6b4f, #5fd3ac);
-  --post: light-dark(#0b5cad, #79b8ff);
-  --put: light-dark(#8a5a00, #e6b450);
-  --patch: light-dark(#6b3fa0, #c3a0f0);
-  --delete: light-dark(#b3261e, #ff8a80);
+  --page: #fdfdfc;
+  --side: #f4f4f1;
+  --text: #1d2125;
+  --soft: #5b646d;
+  --line: #e2e3df;
+  --code: #f1f1ed;
+  --link: #0b5cad;
+  --get: #0a6b4f;
+  --post: #0b5cad;
+  --put: #8a5a00;
+  --patch: #6b3fa0;
+  --delete: #b3261e;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #15171a;
+    --side: #1b1e22;
+    --text: #e4e6e8;
+    --soft: #9aa4ae;
+    --line: #2c3137;
+    --code: #202429;
+    --link: #79b8ff;
+    --get: #5fd3ac;
+    --post: #79b8ff;
+    --put: #e6b450;
+    --patch: #c3a0f0;
+    --delete: #ff8a80;
+  }
 }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
@@ -57,7 +73,7 @@ tbody tr:last-child td { border-bottom: 0; }
 .depth-1 { padding-left: 1.25rem; } .depth-2 { padding-left: 2.5rem; } .depth-3 { padding-left: 3.75rem; } .depth-4 { padding-left: 5rem; } .depth-5 { padding-left: 6.25rem; }
 .required { color: var(--delete); font-size: 0.7rem; }
 .note { color: var(--soft); font-size: 0.75rem; font-weight: 400; }
-td .note { white-space: nowrap; margin-left: 0.35rem; }
+td .note { margin-left: 0.35rem; overflow-wrap: anywhere; }
 td .note:first-child { margin-left: 0; }
 .answers { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.3rem 1rem; margin: 0; font-size: 0.875rem; }
 .answers dd { margin: 0; }

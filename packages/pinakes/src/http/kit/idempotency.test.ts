@@ -68,7 +68,7 @@ describe("http kit: Idempotency-Key", () => {
     const { post, runs } = await setUp();
     await post("k1", { name: "a" });
     const other = await post("k1", { name: "b" });
-    expect([other.status, (await other.json()) as unknown]).toEqual([422, expect.objectContaining({ code: "CONFLICT", retryable: false })]);
+    expect([other.status, await other.json()]).toEqual([422, expect.objectContaining({ code: "CONFLICT", retryable: false })]);
     expect((await post("k1", { name: "a" }, { path: "/v1/things?q=1" })).status).toBe(422);
     expect(runs()).toBe(1);
   });
@@ -92,11 +92,7 @@ describe("http kit: Idempotency-Key", () => {
     const first = post("k1", { name: "a" });
     await vi.waitFor(() => expect(runs()).toBe(1));
     const second = await post("k1", { name: "a" });
-    expect([second.status, second.headers.get("retry-after"), (await second.json()) as unknown]).toEqual([
-      409,
-      "5",
-      expect.objectContaining({ retryable: true }),
-    ]);
+    expect([second.status, second.headers.get("retry-after"), await second.json()]).toEqual([409, "5", expect.objectContaining({ retryable: true })]);
     gate.resolve();
     expect((await first).status).toBe(201);
     expect((await post("k1", { name: "a" })).headers.get("idempotency-replayed")).toBe("true");
@@ -105,7 +101,7 @@ describe("http kit: Idempotency-Key", () => {
 
   it("of many at the same moment one does the work", async () => {
     const { post, runs } = await setUp();
-    const all = await Promise.all(Array.from({ length: 20 }, () => post("k1", { name: "a" })));
+    const all = await Promise.all(Array.from({ length: 20 }, async () => post("k1", { name: "a" })));
     expect(runs()).toBe(1);
     expect(new Set(all.map(({ status }) => status)).isSubsetOf(new Set([201, 409]))).toBe(true);
   });
@@ -164,10 +160,7 @@ describe("http kit: Idempotency-Key", () => {
     const form = new FormData();
     form.set("file", new File(["x"], "a.txt"));
     const response = await app.request("/v1/things", { method: "POST", headers: { "idempotency-key": "k9", authorization: "Bearer w1-u1" }, body: form });
-    expect([response.status, (await response.json()) as unknown]).toEqual([
-      400,
-      expect.objectContaining({ detail: expect.stringContaining("JSON bodies only") as string }),
-    ]);
+    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ detail: expect.stringContaining("JSON bodies only") as string })]);
   });
 });
 

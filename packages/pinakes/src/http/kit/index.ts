@@ -1,15 +1,14 @@
 /** The kit with which HTTP routes are declared, mounted and described. */
 export { accepted, created, noContent, notModified, ok, type Answer } from "./answer.ts";
 export type { KitEnv } from "./context.ts";
-export { csrfHeader, sessionCookieNameDefault, type Authenticate, type Authenticated, type Credentials } from "./credentials.ts";
+export type { Authenticated, Credentials } from "./credentials.ts";
 export { mountReference } from "./docs-page.ts";
-export { HttpError } from "./http-error.ts";
 export { openIdempotencyStore } from "./idempotency-store.ts";
 export { createLogger, type Logger } from "./log.ts";
 export { mount, type MountOptions } from "./mount.ts";
-export type { FilePart, Part } from "./multipart.ts";
-export { openApi, type ApiInfo } from "./openapi.ts";
+export type { Part } from "./multipart.ts";
+export { openApi } from "./openapi.ts";
 export { queryFlag, queryInteger } from "./query.ts";
 export { RateLimiter, type RateLimitOptions } from "./rate-limit.ts";
-export { defineRoute, type Route, type RouteRequest } from "./route.ts";
+export { defineRoute, type Route } from "./route.ts";
 export { sse, type ServerEvent } from "./sse.ts";

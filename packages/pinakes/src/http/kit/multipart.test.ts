@@ -18,7 +18,7 @@ const disposition = (rest: string, body: string | Buffer, type = ""): Buffer =>
 const end = Buffer.from(`--${boundary}--\r\n`);
 
 function requestOf(body: Uint8Array | AsyncIterable<Uint8Array>, type = `multipart/form-data; boundary=${boundary}`): Request {
-  const stream = body instanceof Uint8Array ? new Blob([body as Uint8Array<ArrayBuffer>]).stream() : ReadableStream.from(body);
+  const stream = body instanceof Uint8Array ? new Blob([body]).stream() : ReadableStream.from(body);
   return new Request("http://x/", { method: "POST", headers: { "content-type": type }, body: stream, duplex: "half" });
 }
 
@@ -119,6 +119,13 @@ describe("http kit: multipart", () => {
     const field = (bytes: number) => Buffer.concat([disposition('name="f"', "x".repeat(bytes)), end]);
     expect(await all(requestOf(field(fieldBytesMax)))).toEqual([["f", "x".repeat(fieldBytesMax)]]);
     expect(await refusal(all(requestOf(field(fieldBytesMax + 1))), "LIMIT_EXCEEDED")).toContain("larger than 65536 bytes");
+    const start = 'Content-Disposition: form-data; name="f"; filename="'.length + '"\r\n'.length;
+    const named = (bytes: number) => Buffer.concat([disposition(`name="f"; filename="${"n".repeat(bytes - start)}"`, "x"), end]);
+    const { partHeaderBytesMax } = multipartLimitsDefault;
+    expect(await all(requestOf(named(partHeaderBytesMax)))).toEqual([["f", "n".repeat(partHeaderBytesMax - start), "application/octet-stream", "x"]]);
+    for (const past of [1, 63, 64, 65, 5_000]) {
+      expect(await refusal(all(requestOf(named(partHeaderBytesMax + past))), "LIMIT_EXCEEDED")).toContain("larger than 8192 bytes");
+    }
     const body = files(1);
     expect(await all(requestOf(body), { bodyBytesMax: body.length })).toHaveLength(1);
     expect(await refusal(all(requestOf(body), { bodyBytesMax: body.length - 1 }), "LIMIT_EXCEEDED")).toContain("The body is larger");
@@ -256,7 +263,7 @@ describe("http kit: multipart through a socket", async () => {
       yield Buffer.concat([Buffer.from("\r\n"), end]);
     }
     const before = process.memoryUsage.rss();
-    const response = await fetch(`${server.url}/v1/upload`, { method: "POST", headers, body: ReadableStream.from(body()), duplex: "half" } as RequestInit);
+    const response = await fetch(`${server.url}/v1/upload`, { method: "POST", headers, body: ReadableStream.from(body()), duplex: "half" });
     expect(await response.json()).toEqual({ files: [{ name: "big.bin", bytes: count * chunk.length, sha256: expected.digest("hex") }] });
     expect(memory.length).toBeGreaterThan(100);
     expect(Math.max(...memory) - before).toBeLessThan(100 * 1024 ** 2);

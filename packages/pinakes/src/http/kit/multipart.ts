@@ -43,6 +43,9 @@ export const multipartLimitsDefault: MultipartLimits = Object.freeze({
 /** Never reached by buffers: the parser is fed by pull, so its own back pressure stays out of the way. */
 const unboundedBytes = 2 ** 31;
 
+/** The parser cuts off what is longer without a word; with this much more room the excess is seen here. */
+const headerSlackBytes = 64;
+
 /** A part on its way through the parser. */
 class PartState {
   header: PartHeader | undefined;
@@ -64,13 +67,14 @@ class Parser {
   constructor(request: Request, limits: MultipartLimits) {
     const boundary = boundaryOf(request.headers);
     this.#chunks = bodyChunks(request, limits.bodyBytesMax);
-    const config = { boundary, maxHeaderSize: limits.partHeaderBytesMax, highWaterMark: unboundedBytes, partHwm: unboundedBytes };
+    const config = { boundary, maxHeaderSize: limits.partHeaderBytesMax + headerSlackBytes, highWaterMark: unboundedBytes, partHwm: unboundedBytes };
     this.#dicer = new Dicer(config);
     this.#dicer.on("part", (part) => {
       const state = new PartState();
       this.#waiting.push(state);
       part.on("header", (header: object) => {
         try {
+          checkHeaderBytes(header as Record<string, string[]>, limits.partHeaderBytesMax);
           state.header = parsePartHeader(header as Record<string, string[]>);
         } catch (error) {
           state.headerError = asError(error);
@@ -180,6 +184,12 @@ async function readField(parser: Parser, state: PartState, name: string, bytesMa
   } catch (error) {
     throw invalid(`The form's field "${name}" is not valid UTF-8.`, { cause: error });
   }
+}
+
+function checkHeaderBytes(header: Readonly<Record<string, readonly string[]>>, bytesMax: number): void {
+  let bytes = 0;
+  for (const [name, values] of Object.entries(header)) for (const value of values) bytes += `${name}: ${value}\r\n`.length;
+  if (bytes > bytesMax) throw new PinakesError("LIMIT_EXCEEDED", `The headers of a part of the form are larger than ${bytesMax} bytes; shorten its name.`);
 }
 
 function tooMany(what: string, max: number): PinakesError {

@@ -214,6 +214,24 @@ describe("http kit: OpenAPI", () => {
     expect(() => openApi([clash], info)).toThrow(/cannot be the id/);
   });
 
+  it("a schema that refers to one with two forms has two forms itself", () => {
+    const Outer = z.strictObject({ chunking: Chunking }).meta({ id: "Outer" });
+    const both = defineRoute({
+      ...base,
+      method: "PUT",
+      path: "/v1/o",
+      operationId: "o",
+      summary: "o",
+      body: Outer,
+      answers: { 200: { description: "o", schema: Outer } },
+      handler: () => ok({}),
+    });
+    const { schemas } = openApi([both], info).components;
+    expect(Object.keys(schemas)).toEqual(["Chunking", "ChunkingInput", "Outer", "OuterInput", "Problem"]);
+    expect(schemas["OuterInput"]?.["properties"]).toEqual({ chunking: { $ref: "#/components/schemas/ChunkingInput" } });
+    expect(schemas["Outer"]?.["properties"]).toEqual({ chunking: { $ref: "#/components/schemas/Chunking" } });
+  });
+
   it("parameters, forms and raw bodies are described", () => {
     const list = document.paths["/v1/collections"]?.["get"];
     expect(list?.parameters).toEqual([
@@ -248,8 +266,10 @@ describe("http kit: the reference page", () => {
     expect(page).toContain('<td class="name depth-1"><code>chunk_size</code>');
     expect(page).toContain("default 512");
     expect(page).toContain("1–10,000");
-    expect(page).toContain("curl -X DELETE &quot;$PINAKES_URL/v1/collections/CID?confirm=%E2%80%A6&quot;");
+    expect(page).toContain("curl -X DELETE &quot;$PINAKES_URL/v1/collections/CID?confirm=CONFIRM&quot;");
     expect(page).toContain("-F file=@report.pdf");
+    expect(page).toContain("-d &#39;{&quot;name&quot;:&quot;NAME&quot;}&#39;");
+    expect(page).not.toContain("ChunkingInput");
     expect(page).toContain("Files and their text.");
   });
 

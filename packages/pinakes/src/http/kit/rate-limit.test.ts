@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { makeCaller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { ManualClock } from "../../testing/item-store/fixture.ts";
+import { serve } from "../serve.ts";
 import { defineRoute, mount, ok, RateLimiter, type KitEnv, type RateLimitOptions } from "./index.ts";
 import { addressKey, rateLimitDefaults, TokenBuckets } from "./rate-limit.ts";
 
@@ -69,7 +70,7 @@ describe("http kit: rate limits", () => {
     expect((await statuses(burst + 1, () => ask("user-a"))).filter((status) => status === 200)).toHaveLength(200);
     expect(await statuses(21, () => ask("bad"))).toEqual([...Array.from({ length: 20 }, () => 401), 429]);
     const refused = await ask("bad");
-    expect([refused.headers.get("retry-after"), (await refused.json()) as unknown]).toEqual(["6", expect.objectContaining({ code: "THROTTLED" })]);
+    expect([refused.headers.get("retry-after"), await refused.json()]).toEqual(["6", expect.objectContaining({ code: "THROTTLED" })]);
     clock.advance(5_999);
     expect((await ask("bad")).status).toBe(429);
     clock.advance(1);
@@ -85,6 +86,12 @@ describe("http kit: rate limits", () => {
     expect((await ask("user-new", { "x-address": "10.0.0.2" })).status).toBe(200);
   });
 
+  it("a request without credentials is no attempt to sign in", async () => {
+    const { ask } = setUp({ authFailures: { perSecond: 1, burst: 2 } });
+    expect(await statuses(5, () => ask("", { authorization: "" }))).toEqual([401, 401, 401, 401, 401]);
+    expect((await ask("user-a")).status).toBe(200);
+  });
+
   it("the memory is bounded: the least recently seen makes room", () => {
     const buckets = new TokenBuckets({ perSecond: 1, burst: 1 }, 3, new ManualClock());
     for (const key of ["a", "b", "c"]) expect(buckets.take(key).allowed).toBe(true);
@@ -96,6 +103,24 @@ describe("http kit: rate limits", () => {
     expect(buckets.size).toBe(3);
     expect(buckets.take("zzz", 0).allowed).toBe(true);
     expect(buckets.size).toBe(3);
+  });
+
+  it("through a socket, the address is that of the other end", async () => {
+    const app = new Hono<KitEnv>();
+    const route = defineRoute({ ...common, auth: "caller", path: "/v1/me", operationId: "me", handler: ({ clientAddress }) => ok({ clientAddress }) });
+    mount(app, [route], {
+      limiter: new RateLimiter({ clock: new ManualClock(), authFailures: { perSecond: 1, burst: 1 } }),
+      authenticate: async ({ bearer }) => {
+        if (bearer !== "good") throw new PinakesError("UNAUTHENTICATED", "No.");
+        return { caller: makeCaller({ tenant: "w", userId: "u" }), via: "key" };
+      },
+    });
+    const server = await serve(app, { host: "127.0.0.1", port: 0 });
+    const ask = (bearer: string) => fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${bearer}`, "x-forwarded-for": "10.9.9.9" } });
+    expect(await (await ask("good")).json()).toEqual({ clientAddress: "127.0.0.1" });
+    expect(await statuses(2, () => ask("bad"))).toEqual([401, 429]);
+    expect((await ask("good")).status).toBe(200);
+    await server.close();
   });
 
   it("an IPv6 network of 64 bits is one address, and a mapped IPv4 address is itself", () => {

@@ -119,10 +119,13 @@ export class RateLimiter {
     if (this.#good.size > this.#entriesMax) this.#good.delete(this.#good.values().next().value as string);
   }
 
-  /** Counts an error against the address if it is a failed attempt to sign in. */
+  /** Counts an error against the address if it is a failed attempt to sign in; a request without credentials is none. */
   failed(address: string, credentials: Credentials | undefined, error: unknown): void {
     if (!PinakesError.isInstance(error) || error.code !== "UNAUTHENTICATED") return;
-    if (credentials !== undefined) this.#good.delete(hashOf(credentials));
+    if (credentials !== undefined) {
+      if (secretsOf(credentials).length === 0) return;
+      this.#good.delete(hashOf(credentials));
+    }
     this.#failures.take(addressKey(address));
   }
 

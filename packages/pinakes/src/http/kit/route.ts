@@ -172,14 +172,14 @@ export function isSchema(body: BodySpec): body is z.ZodType {
   return "safeParse" in body;
 }
 
-function checkRoute({ method, path, operationId, params, body, answers, idempotent }: Route): void {
+function checkRoute({ method, path, operationId, auth, params, body, answers, idempotent }: Route): void {
   const where = `Route ${operationId} (${method} ${path.text})`;
   invariant(/^[a-z]\w*$/i.test(operationId), "INTERNAL", `${where}: an operationId is letters and digits.`);
   const declared = Object.keys(params.shape).toSorted().join(", ");
   const inPath = path.parameters.toSorted().join(", ");
   invariant(declared === inPath, "INTERNAL", `${where}: the path has {${inPath}} but params declares {${declared}}.`);
   invariant(body === undefined || (method !== "GET" && method !== "DELETE"), "INTERNAL", `${where}: ${method} takes no body.`);
-  invariant(!idempotent || method === "POST", "INTERNAL", `${where}: only a POST is made idempotent by a key.`);
+  invariant(!idempotent || (method === "POST" && auth === "caller"), "INTERNAL", `${where}: only a POST of a caller is made idempotent by a key.`);
   const statuses = Object.keys(answers).map(Number);
   invariant(
     statuses.length > 0 && statuses.every((status) => status >= 200 && status < 400),

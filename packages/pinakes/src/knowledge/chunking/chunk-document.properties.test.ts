@@ -102,7 +102,7 @@ function expectSound(text: string, chunks: readonly Chunk[], strategy: ChunkingS
 }
 
 describe.each(chunkingTypes)("%s", (type) => {
-  it.each(type === "TOKEN" ? (["token"] as const) : (["char", "token"] as const))("R-LISA-13 sound spans over nasty texts, unit %s", async (unit) => {
+  it.each(type === "TOKEN" ? (["token"] as const) : (["char", "token"] as const))("makes sound spans over nasty texts, unit %s", async (unit) => {
     await fc.assert(
       fc.asyncProperty(texts, shares, fc.constantFrom("plain" as const, "sections" as const, "rows" as const), async (text, share, kind) => {
         const strategy = strategyOf(type, unit, share);

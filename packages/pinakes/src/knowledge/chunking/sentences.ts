@@ -14,6 +14,9 @@ const pauseEveryChars = 1_048_576;
  */
 const ownLine = /[^\S\n]*(?:\n|$|[^\p{L}\p{M}\p{N}"'“”‘’„«»([¿¡]|\d+[.)]\s)/uy;
 
+/** Without one of these there is one sentence, and the segmenter, slow to start, is not asked: a log has millions of such lines. */
+const mayEnd = /[.?!\r\u0085\u0589-\uffff]/;
+
 /** Ascending, from the first character on. */
 export async function sentenceStarts(text: string, pause: Pause): Promise<readonly number[]> {
   const starts: number[] = [];
@@ -22,7 +25,8 @@ export async function sentenceStarts(text: string, pause: Pause): Promise<readon
     const end = paragraphEnd(text, start);
     // A line end inside the paragraph is a space; the length stays, so the offsets do.
     const paragraph = text.slice(start, end).replaceAll("\n", " ");
-    for (const { index } of segmenter.segment(paragraph)) starts.push(start + index);
+    if (!mayEnd.test(paragraph)) starts.push(start);
+    else for (const { index } of segmenter.segment(paragraph)) starts.push(start + index);
     start = end;
     if (start < pauseAt) continue;
     await pause();

@@ -4,7 +4,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { IngestQueue } from "../ingest/ingest-queue.ts";
 import { rangeOf } from "../ingest/ingest-document.ts";
 import { readParsedText, textKey } from "../ingest/parsed-text.ts";
-import { removeLeftovers } from "../ingest/removals.ts";
+import { removal, removeLeftovers, unfinishedChunks } from "../ingest/removals.ts";
 import { chunkId } from "../ingest/passages.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { notFound } from "../model/access.ts";
@@ -17,10 +17,8 @@ import {
   itemIds,
   type DocumentRecord,
   type DocumentStatus,
-  type RemovalRecord,
   type VersionInfo,
 } from "../model/records.ts";
-import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { Shelf } from "./shelf.ts";
 import { contentKey } from "./upload.ts";
@@ -107,22 +105,20 @@ export class Documents {
   }
 
   async #remove(shelf: Shelf, record: DocumentRecord, ifMatch: string): Promise<void> {
-    const { document_id, live, run, progress, source_key, versions, version } = record;
+    const { document_id, live, source_key, versions, version } = record;
     const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
     const numbers = [...new Set([version, ...versions.map((entry) => entry.version)])];
-    const removal: RemovalRecord = {
-      kind: "removal",
-      document_id,
-      chunks: [...(live === null ? [] : [rangeOf(live)]), ...(progress === null ? [] : [{ run, chunk_count: progress.total, generation }])],
+    const left = {
+      chunks: [...(live === null ? [] : [rangeOf(live)]), ...unfinishedChunks(record, generation)],
       object_keys:
         record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), textKey(shelf, document_id, number)]),
-      at: isoTime(this.#parts.clock.now()),
+      now: this.#parts.clock.now(),
     };
     await shelf.write([
       { op: "delete", id: itemIds.document(document_id), ifMatch },
       { op: "delete", id: itemIds.source(source_key) },
       shelf.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
-      { op: "create", document: shelf.document(itemIds.removal(document_id, run), removal) },
+      removal(shelf, record, "deleted", left),
     ]);
   }
 
@@ -135,6 +131,8 @@ export class Documents {
       const { record, etag } = await this.get(caller, opened, documentId);
       if (record.sha256 === undefined || record.status === "uploading")
         throw new PinakesError("CONFLICT", `The bytes of document "${documentId}" never arrived. Upload it again, with replace=true.`);
+      const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
+      const now = this.#parts.clock.now();
       const next: DocumentRecord = {
         ...record,
         status: "pending",
@@ -142,11 +140,12 @@ export class Documents {
         attempts: 0,
         progress: null,
         run: record.run + 1,
-        touched_at: this.#parts.clock.now(),
+        touched_at: now,
       };
       try {
         const { results } = await shelf.write([
           { op: "replace", document: shelf.document(itemIds.document(documentId), next), ifMatch: etag },
+          ...(chunks.length === 0 ? [] : [removal(shelf, record, "overtaken", { chunks, now })]),
           ...(record.status === "pending" ? [] : [shelf.move({ from: record.status, to: "pending" })]),
         ]);
         await this.#queue.send(shelf, next);

@@ -152,8 +152,9 @@ export class Shelf {
       id: itemIds.stats,
       patch: [
         ...steps.map(({ path, by }) => ({ op: "incr" as const, path, value: by })),
+        ...(syncedAt === undefined ? [] : [{ op: "set" as const, path: "/last_sync_at", value: syncedAt }]),
         // Never empty: a patch without a step is refused.
-        ...(syncedAt === undefined && steps.length > 0 ? [] : [{ op: "set" as const, path: "/last_sync_at", value: syncedAt ?? null }]),
+        ...(syncedAt === undefined && steps.length === 0 ? [{ op: "incr" as const, path: "/document_count", value: 0 }] : []),
       ],
       ...(countMax === undefined ? {} : { where: { document_count: { lt: countMax } } }),
     };

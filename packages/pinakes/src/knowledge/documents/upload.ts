@@ -12,6 +12,7 @@ import type { Operation } from "../../ports/item-store.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import type { IngestQueue } from "../ingest/ingest-queue.ts";
 import { textKey } from "../ingest/parsed-text.ts";
+import { removal, unfinishedChunks } from "../ingest/removals.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { archived, type OpenCollection } from "../model/collections.ts";
 import { sourceKey, uploadUri } from "../model/ids.ts";
@@ -56,7 +57,7 @@ export class Uploads {
   }
 
   async upload(caller: Caller, opened: OpenCollection, input: UploadInput): Promise<UploadResult> {
-    const checked = this.#check(opened, input);
+    const checked = this.check(opened, input);
     const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
     await shelf.ensure();
     await this.#queue.watch(shelf);
@@ -64,7 +65,8 @@ export class Uploads {
     return this.#receive(shelf, begun, checked, input);
   }
 
-  #check({ repository, collection }: OpenCollection, input: UploadInput): CheckedUpload {
+  /** All that can be known before the first byte. */
+  check({ repository, collection }: OpenCollection, input: Omit<UploadInput, "body">): CheckedUpload {
     if (collection.status === "ARCHIVED") throw archived(collection);
     const name = checkFileName(input.name);
     const source = input.source ?? { type: "manual", uri: uploadUri(name) };
@@ -85,6 +87,8 @@ export class Uploads {
     for (;;) {
       const known = await shelf.documentOf(sourceKey(checked.source.uri));
       if (known !== undefined && input.replace !== true) throw duplicate(known.record);
+      if (known !== undefined && opened.decision.level === "WRITE" && known.record.uploaded_by !== caller.userId)
+        throw new PinakesError("FORBIDDEN", `Document "${known.record.name}" is another user's; replacing it needs ADMIN access to the collection.`);
       try {
         return known === undefined ? await this.#create(caller, opened, shelf, checked, input) : await this.#replace(caller, shelf, checked, known, input);
       } catch (error) {
@@ -132,15 +136,13 @@ export class Uploads {
 
   async #replace(caller: Caller, shelf: Shelf, checked: CheckedUpload, known: Stored<DocumentRecord>, input: UploadInput): Promise<Begun> {
     const { record } = known;
-    const next: DocumentRecord = {
-      ...record,
-      ...this.#fresh(caller, checked, input, this.#parts.clock.now()),
-      version: record.version + 1,
-      run: record.run + 1,
-    };
+    const now = this.#parts.clock.now();
+    const next: DocumentRecord = { ...record, ...this.#fresh(caller, checked, input, now), version: record.version + 1, run: record.run + 1 };
+    const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: known.etag },
       shelf.move({ from: record.status, to: "uploading" }),
+      ...(chunks.length === 0 ? [] : [removal(shelf, record, "overtaken", { chunks, now })]),
     ]);
     return { record: next, etag: results[1]?.etag as string, before: record };
   }
@@ -168,16 +170,16 @@ export class Uploads {
     const { record } = begun;
     const key = contentKey(shelf, record.document_id, record.version);
     const body = new MeasuredBody(input.body, this.#parts.quotas.fileBytesMax, checked.name);
+    let stored: Stored<DocumentRecord>;
     try {
       await this.#parts.objects.put(shelf.scope, key, this.#alive(shelf, begun, body));
       if (body.bytes === 0) throw invalid(`"${checked.name}" is empty.`);
+      if (isUnchanged(begun, body.sha256)) return await this.#keep(shelf, begun, key);
+      stored = await this.#commit(shelf, begun, body);
     } catch (error) {
       await this.#undo(shelf, begun, key, error);
       throw error;
     }
-    const { sha256, bytes } = body;
-    if (isUnchanged(begun, sha256)) return this.#keep(shelf, begun, key);
-    const stored = await this.#commit(shelf, begun, { sha256, bytes });
     await this.#queue.send(shelf, stored.record);
     const duplicate_of = await this.#duplicateOf(shelf, stored.record);
     return { ...stored, unchanged: false, ...(duplicate_of === undefined ? {} : { duplicate_of }) };
@@ -215,14 +217,15 @@ export class Uploads {
       versions: versions.slice(0, knowledgeLimits.versionsKeptMax),
       touched_at: now,
     };
-    const dropped = versions
+    const object_keys = versions
       .slice(knowledgeLimits.versionsKeptMax)
       .flatMap((old) => [contentKey(shelf, record.document_id, old.version), textKey(shelf, record.document_id, old.version)]);
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
       shelf.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),
+      // The worker that ingests this version carries it out.
+      ...(object_keys.length === 0 ? [] : [removal(shelf, record, "old-versions", { object_keys, now })]),
     ]);
-    if (dropped.length > 0) await this.#parts.objects.delete(shelf.scope, dropped);
     return { record: next, etag: results[1]?.etag as string };
   }
 
@@ -255,13 +258,18 @@ export class Uploads {
             },
             shelf.move({ from: "uploading", to: refused && before !== undefined ? before.status : "failed" }),
           ];
-    try {
-      await shelf.clean(operations);
-      await this.#parts.objects.delete(shelf.scope, [key]);
-    } catch (cause) {
-      // The caller is told the first error; the watchdog sees to what is left.
+    // The caller is told the first error; the watchdog sees to what is left.
+    const log = (cause: unknown) =>
       this.#parts.log(`upload of document ${record.document_id} could not be undone: ${cause instanceof Error ? cause.message : String(cause)}`);
-    }
+    await shelf.clean(operations).catch(log);
+    await this.#dropBytes(shelf, record, key).catch(log);
+  }
+
+  /** Unless the commit went through, and only its answer was lost. */
+  async #dropBytes(shelf: Shelf, { document_id, version }: DocumentRecord, key: string): Promise<void> {
+    const found = await shelf.read(document_id);
+    if (found?.record.versions.some((entry) => entry.version === version) === true) return;
+    await this.#parts.objects.delete(shelf.scope, [key]);
   }
 
   /** For information, so an index that is late does no harm. */
@@ -277,7 +285,7 @@ export class Uploads {
 
 const uploadBeatMs = 20_000;
 
-interface CheckedUpload {
+export interface CheckedUpload {
   readonly name: string;
   readonly source: DocumentSource;
   readonly fileType: FileType;

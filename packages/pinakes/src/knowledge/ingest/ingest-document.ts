@@ -4,6 +4,7 @@
  */
 import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
@@ -12,11 +13,12 @@ import type { Shelf } from "../documents/shelf.ts";
 import { contentKey } from "../documents/upload.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
 import type { Library, Stored } from "../model/library.ts";
-import { itemIds, type CollectionRecord, type DocumentRecord, type IndexedVersion, type RepositoryRecord } from "../model/records.ts";
+import { itemIds, type ChunkRange, type CollectionRecord, type DocumentRecord, type IndexedVersion, type RepositoryRecord, type VersionInfo } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { saveParsedText } from "./parsed-text.ts";
 import { appendRows, chunkId, deleteChunks } from "./passages.ts";
+import { removal, removeLeftovers, unfinishedChunks } from "./removals.ts";
 
 /** Tries of one run, after which the document has failed. */
 export const attemptsMax = 5;
@@ -53,8 +55,21 @@ export class DocumentIngester {
     const strategy = begun.current.record.chunking_override ?? effectiveChunking(repository, collection);
     const parsed = await this.#parse(work, begun.current.record);
     const chunks = await this.#chunk(parsed, strategy, collection, work.signal);
-    await this.#index(work, begun, chunks, collection);
-    return this.#finish(work, begun, strategy, chunks.length);
+    try {
+      await this.#index(work, begun, chunks, repository, collection);
+      return await this.#finish(work, begun, strategy, chunks.length);
+    } catch (error) {
+      if (error instanceof Overtaken) await this.#takeBack(work, { run: work.run, chunk_count: chunks.length, generation: begun.generation });
+      throw error;
+    }
+  }
+
+  /** Who replaced or deleted the document could not know of the passages that were stored after that. */
+  async #takeBack(work: Ingestion, range: ChunkRange): Promise<void> {
+    const found = await work.shelf.read(work.documentId);
+    // Another worker of the same run writes the very same passages.
+    if (found?.record.run === work.run) return;
+    await deleteChunks(this.#parts, work.shelf, work.documentId, [range]);
   }
 
   /** Says that the document has failed, for good. */
@@ -62,11 +77,16 @@ export class DocumentIngester {
     const found = await work.shelf.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
     const { record, etag } = found;
-    const next: DocumentRecord = { ...record, status: "failed", error: reason, touched_at: this.#parts.clock.now() };
-    await work.shelf.write([this.#replace(work, next, etag), work.shelf.move({ from: record.status, to: "failed", syncedAt: this.#now() })]);
+    const now = this.#parts.clock.now();
+    const next: DocumentRecord = { ...record, status: "failed", error: reason, progress: null, touched_at: now };
     const { generation } = (await work.shelf.fence())?.record ?? { generation: 1 };
-    const total = record.progress?.total ?? 0;
-    if (total > 0) await deleteChunks(this.#parts, work.shelf, record.document_id, [{ run: record.run, chunk_count: total, generation }]);
+    const chunks = unfinishedChunks(record, generation);
+    await work.shelf.write([
+      this.#replace(work, next, etag),
+      work.shelf.move({ from: record.status, to: "failed", syncedAt: this.#now() }),
+      ...(chunks.length === 0 ? [] : [removal(work.shelf, record, "failed", { chunks, now })]),
+    ]);
+    if (chunks.length > 0) await removeLeftovers(this.#parts, work.shelf);
   }
 
   /** Remembers why a try failed; the document stays on its way. */
@@ -86,7 +106,14 @@ export class DocumentIngester {
       await this.fail(work, record.error ?? `Given up after ${record.attempts} tries that ended without a word: the file may be too much for this machine.`);
       return undefined;
     }
-    const next: DocumentRecord = { ...record, status: "indexing", attempts: record.attempts + 1, progress: null, touched_at: this.#parts.clock.now() };
+    const next: DocumentRecord = {
+      ...record,
+      status: "indexing",
+      attempts: record.attempts + 1,
+      // How many passages a former try may have stored stays known.
+      progress: record.progress === null ? null : { done: 0, total: record.progress.total },
+      touched_at: this.#parts.clock.now(),
+    };
     const { results } = await work.shelf.write([
       this.#replace(work, next, found.etag),
       ...(record.status === "indexing" ? [] : [work.shelf.move({ from: record.status, to: "indexing" })]),
@@ -107,11 +134,11 @@ export class DocumentIngester {
   }
 
   async #parse(work: Ingestion, record: DocumentRecord): Promise<ParsedText> {
-    const key = contentKey(work.shelf, record.document_id, record.version);
-    const bytes = await this.#parts.objects.get(work.shelf.scope, key, { signal: work.signal });
+    const { version } = newestVersion(record);
+    const bytes = await this.#parts.objects.get(work.shelf.scope, contentKey(work.shelf, record.document_id, version), { signal: work.signal });
     if (bytes === undefined) throw invalid("The bytes of the document are not in the object store any more. Upload it again.");
     const parsed = await this.#parts.parser.parse({ bytes, fileType: record.file_type }, { signal: work.signal });
-    await saveParsedText(this.#parts.objects, work.shelf, record, parsed);
+    await saveParsedText(this.#parts.objects, work.shelf, { document_id: record.document_id, version }, parsed);
     await work.alive();
     return parsed;
   }
@@ -125,11 +152,11 @@ export class DocumentIngester {
   }
 
   /** Embeds and stores passage after passage, so that memory stays small however long the document is. */
-  async #index(work: Ingestion, begun: Begun, chunks: readonly Chunk[], collection: CollectionRecord): Promise<void> {
+  async #index(work: Ingestion, begun: Begun, chunks: readonly Chunk[], repository: RepositoryRecord, collection: CollectionRecord): Promise<void> {
     const embedder = await this.#parts.embedders.get(collection.embedding_model);
     const target = work.shelf.vectors(begun.generation);
     await this.#parts.vectors.create(work.shelf.scope, target, { dims: embedder.model.dims, metric: embedder.model.metric });
-    await this.#tell(work, begun, { done: 0, total: chunks.length }, chunks.length > embedTextsMax || begun.formerTotal > chunks.length);
+    await this.#tell(work, begun, { done: 0, total: chunks.length }, true);
     for (let at = 0, part = 0; at < chunks.length; at += rowsPerDelta, part += 1) {
       const slice = chunks.slice(at, at + rowsPerDelta);
       const vectors: Float32Array[] = [];
@@ -143,7 +170,7 @@ export class DocumentIngester {
         id: chunkId(record.document_id, record.run, chunk.index),
         vector: vectors[i] as Float32Array,
         text: chunk.text,
-        metadata: passageMetadata(record, chunk),
+        metadata: passageMetadata(record, chunk, repository.owner ?? record.uploaded_by),
       }));
       const deltaId = `${record.document_id}.${record.run}.${record.attempts}.${part}`;
       await appendRows(this.#parts, work.shelf.scope, target, { deltaId, upsert }, work.signal);
@@ -173,14 +200,9 @@ export class DocumentIngester {
   async #finish(work: Ingestion, begun: Begun, strategy: ChunkingStrategy, chunkCount: number): Promise<DocumentRecord> {
     const { record, etag } = begun.current;
     const now = this.#now();
-    const { version, size_bytes, sha256, uploaded_at, uploaded_by } = record;
     const live: IndexedVersion = {
+      ...newestVersion(record),
       run: record.run,
-      version,
-      size_bytes,
-      sha256: sha256 as string,
-      uploaded_at,
-      uploaded_by,
       chunking_strategy: strategy,
       chunk_count: chunkCount,
       indexed_at: now,
@@ -200,10 +222,7 @@ export class DocumentIngester {
       this.#replace(work, next, etag),
       work.shelf.move({ from: "indexing", to: "indexed", chunks: chunkCount - (former?.chunk_count ?? 0), syncedAt: now }),
     ];
-    if (former !== null) {
-      const removal = { kind: "removal", document_id: record.document_id, chunks: [rangeOf(former)], object_keys: [], at: now };
-      operations.push({ op: "create", document: work.shelf.document(itemIds.removal(record.document_id, former.run), removal) });
-    }
+    if (former !== null) operations.push(removal(work.shelf, record, "replaced", { chunks: [rangeOf(former)], now: this.#parts.clock.now() }));
     await this.#guarded(work.shelf.write(operations));
     return next;
   }
@@ -235,6 +254,13 @@ interface Begun {
   toldAt: number;
 }
 
+/** Whose bytes are here: what is ingested. A number above it may have been given to an upload that broke off or brought nothing new. */
+function newestVersion({ versions }: DocumentRecord): VersionInfo {
+  const [newest] = versions;
+  invariant(newest !== undefined, "INTERNAL", "a document that is ingested has bytes");
+  return newest;
+}
+
 function isOver({ status }: DocumentRecord): boolean {
   return status === "indexed" || status === "failed";
 }
@@ -248,15 +274,15 @@ function embeddedText({ text, context }: Chunk): string {
   return context === undefined ? text : `${context}\n${text}`;
 }
 
-function passageMetadata(record: DocumentRecord, chunk: Chunk): JsonObject {
+function passageMetadata(record: DocumentRecord, chunk: Chunk, userId: string): JsonObject {
   return {
     ...record.metadata,
     document_id: record.document_id,
     catalog_id: record.collection_id,
-    user_id: record.uploaded_by,
+    user_id: userId,
     filename: record.name,
     file_type: record.file_type,
-    version: record.version,
+    version: newestVersion(record).version,
     run: record.run,
     chunk: chunk.index,
     start: chunk.start,

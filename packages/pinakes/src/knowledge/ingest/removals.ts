@@ -1,10 +1,30 @@
 /** Carries out what the records say has still to go: passages, then objects, and the record of it last. */
 import type { Shelf } from "../documents/shelf.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import { itemIds, type ChunkRange, type DocumentRecord, type RemovalRecord } from "../model/records.ts";
+import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { deleteChunks } from "./passages.ts";
 
 const removalsPerRound = 50;
 const keysPerDelete = 1_000;
+
+/** What is left over, written in the batch that makes it so. `why` and the run make the id: each of them happens once. */
+export function removal(
+  shelf: Shelf,
+  { document_id, run }: Pick<DocumentRecord, "document_id" | "run">,
+  why: "replaced" | "failed" | "overtaken" | "deleted" | "old-versions",
+  left: { readonly chunks?: readonly ChunkRange[]; readonly object_keys?: readonly string[]; readonly now: number },
+): Operation {
+  const { chunks = [], object_keys = [], now } = left;
+  const record: RemovalRecord = { kind: "removal", document_id, chunks, object_keys, at: isoTime(now) };
+  return { op: "create", document: shelf.document(itemIds.removal(document_id, `${run}.${why}`), record) };
+}
+
+/** The passages that a run which is not the live one may have stored: before the first of them it says how many there will be. */
+export function unfinishedChunks({ run, live, progress }: DocumentRecord, generation: number): readonly ChunkRange[] {
+  return progress === null || live?.run === run ? [] : [{ run, chunk_count: progress.total, generation }];
+}
 
 /** Tells how many there were. Can be repeated, by anybody, at any time. */
 export async function removeLeftovers(parts: Pick<KnowledgeParts, "objects" | "vectors">, shelf: Shelf, signal?: AbortSignal): Promise<number> {

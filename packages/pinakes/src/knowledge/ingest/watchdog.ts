@@ -4,11 +4,12 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import { Shelf } from "../documents/shelf.ts";
+import { contentKey } from "../documents/upload.ts";
 import { documentsContainer, itemIds, type DocumentRecord } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { IngestQueue } from "./ingest-queue.ts";
-import { removeLeftovers } from "./removals.ts";
+import { removal, removeLeftovers } from "./removals.ts";
 import type { RegisteredWork, WorkRegistry } from "./work-registry.ts";
 
 /** Without a sign of life for so long, an upload has died … */
@@ -32,7 +33,7 @@ export class Watchdog {
   async sweepDocuments(entry: RegisteredWork, signal: AbortSignal): Promise<void> {
     const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(entry.tenant), entry);
     const fence = await shelf.fence();
-    if (fence !== undefined && fence.record.status === "ACTIVE") await this.#documents(shelf, signal);
+    if (fence !== undefined && fence.record.status !== "DELETED") await this.#documents(shelf, fence.record.status === "ACTIVE", signal);
     await removeLeftovers(this.#parts, shelf, signal);
     const stats = (await shelf.stats())?.record;
     const underWay = stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
@@ -40,7 +41,7 @@ export class Watchdog {
   }
 
   /** Reads the partition itself, not an index: what an index shows late would be found late. */
-  async #documents(shelf: Shelf, signal: AbortSignal): Promise<void> {
+  async #documents(shelf: Shelf, active: boolean, signal: AbortSignal): Promise<void> {
     const { repository_id, incarnation } = shelf.place;
     for (let cursor: string | undefined; ;) {
       const page = await this.#parts.items.query(shelf.scope, documentsContainer.name, {
@@ -52,17 +53,19 @@ export class Watchdog {
       });
       for (const { document, etag } of page.items) {
         signal.throwIfAborted();
-        await this.#look(shelf, document as unknown as DocumentRecord, etag);
+        await this.#look(shelf, active, document as unknown as DocumentRecord, etag);
       }
       cursor = page.cursor;
       if (cursor === undefined) return;
     }
   }
 
-  async #look(shelf: Shelf, record: DocumentRecord, etag: string): Promise<void> {
+  async #look(shelf: Shelf, active: boolean, record: DocumentRecord, etag: string): Promise<void> {
     const now = this.#parts.clock.now();
     const silentMs = now - record.touched_at;
     if (record.status === "uploading" && silentMs > uploadDeadMs) return this.#fail(shelf, record, etag, "The upload broke off. Send the file again.");
+    // An archived collection indexes nothing; what waits there is sent again when it is active again.
+    if (!active) return;
     if (record.status === "pending" && silentMs > pendingLateMs) return this.#queue.send(shelf, record, `:w${Math.floor(now / pendingLateMs)}`);
     if (record.status === "indexing" && silentMs > indexingDeadMs) return this.#queue.send(shelf, record, `:w${Math.floor(now / indexingDeadMs)}`);
   }
@@ -71,9 +74,12 @@ export class Watchdog {
     const now = this.#parts.clock.now();
     const next: DocumentRecord = { ...record, status: "failed", error, touched_at: now };
     try {
-      await shelf.write([
+      // Bytes that came, but were never committed, are nobody's.
+      const object_keys = record.versions.some(({ version }) => version === record.version) ? [] : [contentKey(shelf, record.document_id, record.version)];
+      await shelf.clean([
         { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
         shelf.move({ from: record.status, to: "failed", syncedAt: isoTime(now) }),
+        ...(object_keys.length === 0 ? [] : [removal(shelf, record, "failed", { object_keys, now })]),
       ]);
     } catch (error_) {
       // It lives after all.

@@ -156,6 +156,8 @@ export class Jobs {
 
   async #run(scope: Scope, jobId: string): Promise<JobRecord> {
     const { signal } = this.#stopping;
+    const known = await this.read(scope, jobId);
+    if (known !== undefined && known.status !== "queued" && known.status !== "running") return known;
     for (;;) {
       const job = await this.#update(scope, jobId, (record) =>
         record.status === "queued" || record.status === "running" ? { ...record, status: "running", attempts: record.attempts + 1 } : record,

@@ -6,10 +6,10 @@ import type { KnowledgeParts } from "../parts.ts";
 import { decideCollection, notFound, requireLevel, type Decision, type Level } from "./access.ts";
 import { checkPatchFields } from "./check-fields.ts";
 import { checkFields, type CollectionFields } from "./collection-fields.ts";
-import { collectionDocument, type Library, type Stored } from "./library.ts";
+import { collectionDocument, type Library } from "./library.ts";
 import { checkId } from "./names.ts";
 import { named, newCollection } from "./new-collection.ts";
-import { itemIds, type CollectionRecord, type CollectionStatus, type RepositoryRecord } from "./records.ts";
+import { itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import type { Repositories } from "./repositories.ts";
 import { isoTime, laterThan } from "./times.ts";
 
@@ -103,7 +103,7 @@ export class Collections {
   async setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<OpenCollection> {
     return this.change(caller, repositoryId, collectionId, status === "ARCHIVED" ? "Archiving" : "Unarchiving", ifMatch, (collection) => {
       if (collection.is_default && status === "ARCHIVED") throw invalid("The default collection cannot be archived.");
-      return { status: status as CollectionStatus };
+      return { status };
     });
   }
 

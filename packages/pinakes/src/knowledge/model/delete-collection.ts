@@ -9,6 +9,7 @@ import type { Operation } from "../../ports/item-store.ts";
 import { Shelf } from "../documents/shelf.ts";
 import type { WorkRegistry } from "../ingest/work-registry.ts";
 import { trashMs } from "../limits.ts";
+import { ownVectorsName } from "../own-vectors.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { Collections } from "./collections.ts";
 import { collectionDocument, type Library, type Stored } from "./library.ts";
@@ -56,6 +57,8 @@ export class CollectionDeletion {
     const [repository] = await this.#library.both(scope, repositoryId, collectionId);
     if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}".`);
     const status = record.status_before === "ARCHIVED" ? "ARCHIVED" : "ACTIVE";
+    // What was under way when it was deleted goes on.
+    await this.#registry.mark({ kind: "documents", tenant: scope.tenant, ...place(record) });
     for (const name of await this.#vectorNames(scope, record)) await missingIsFine(this.#parts.vectors.undelete(scope, name));
     await this.#fence(scope, record, status);
     const updated_at = laterThan(record.updated_at, this.#parts.clock.now());
@@ -132,7 +135,8 @@ export class CollectionDeletion {
   async #vectorNames(scope: Scope, record: CollectionRecord): Promise<readonly string[]> {
     const shelf = new Shelf(this.#parts.items, scope, record);
     const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
-    return Array.from({ length: generation + 1 }, (_, i) => shelf.vectors(i + 1));
+    const passages = Array.from({ length: generation + 1 }, (_, i) => shelf.vectors(i + 1));
+    return [...passages, ownVectorsName(record.incarnation)];
   }
 
   async #purgeVectors(scope: Scope, record: CollectionRecord): Promise<number> {

@@ -13,7 +13,7 @@ const controlButBreaks = /[^\P{Cc}\n\t]/u;
 export function checkName(name: unknown, where = "name"): string {
   const { nameCharsMax } = knowledgeLimits;
   if (typeof name !== "string" || name.trim() === "") throw invalid(`${where}: must be a text of 1–${nameCharsMax} characters, got ${show(name)}.`);
-  const chars = [...name].length;
+  const chars = Array.from(name).length;
   if (chars > nameCharsMax) throw invalid(`${where}: has ${chars} characters; at most ${nameCharsMax} are allowed.`);
   if (!namePattern.test(name)) throw invalid(`${where}: may have letters, digits, spaces, "-" and "_" only, got ${show(name)}.`);
   return name;
@@ -31,7 +31,7 @@ export function checkId(id: unknown, where: string): string {
 
 export function checkDescription(description: unknown, charsMax: number, where = "description"): string {
   if (typeof description !== "string") throw invalid(`${where}: must be a text.`);
-  const chars = [...description].length;
+  const chars = Array.from(description).length;
   if (chars > charsMax) throw invalid(`${where}: has ${chars} characters; at most ${charsMax} are allowed.`);
   if (markup.test(description)) throw invalid(`${where}: must be plain text, without HTML.`);
   if (controlButBreaks.test(description)) throw invalid(`${where}: must not hold control characters.`);
@@ -44,7 +44,7 @@ export function checkTags(tags: unknown, where = "metadata.tags"): readonly stri
   const unique = [...new Set(tags as unknown[])];
   if (unique.length > tagsMax) throw invalid(`${where}: has ${unique.length} tags; at most ${tagsMax} are allowed.`);
   return unique.map((tag, i) => {
-    if (typeof tag !== "string" || tag.trim() === "" || [...tag].length > tagCharsMax || !namePattern.test(tag))
+    if (typeof tag !== "string" || tag.trim() === "" || Array.from(tag).length > tagCharsMax || !namePattern.test(tag))
       throw invalid(`${where}[${i}]: a tag has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(tag)}.`);
     return tag;
   });
@@ -68,7 +68,7 @@ export function checkFileName(name: unknown, where = "name"): string {
   const { fileNameCharsMax } = knowledgeLimits;
   if (typeof name !== "string") throw invalid(`${where}: must be a file name.`);
   const normal = name.normalize("NFC");
-  const chars = [...normal].length;
+  const chars = Array.from(normal).length;
   if (chars < 1 || chars > fileNameCharsMax) throw invalid(`${where}: a file name has 1–${fileNameCharsMax} characters; this one has ${chars}.`);
   if (/[/\\]/.test(normal)) throw invalid(`${where}: a file name has no "/" or "\\"; got ${show(normal)}.`);
   if (control.test(normal) || !normal.isWellFormed()) throw invalid(`${where}: a file name has no control characters; got ${show(normal)}.`);

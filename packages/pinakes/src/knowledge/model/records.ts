@@ -232,6 +232,6 @@ export const itemIds = Object.freeze({
   stats: "stats",
   document: (id: string) => `document:${id}`,
   source: (key: string) => `source:${key}`,
-  removal: (document: string, run: number) => `removal:${document}:${run}`,
+  removal: (document: string, what: string) => `removal:${document}:${what}`,
   removalPrefix: "removal:",
 });

@@ -11,7 +11,7 @@ import { checkPatchFields } from "./check-fields.ts";
 import { newCollection } from "./new-collection.ts";
 import { isPersonalId, personalAlias, personalRepositoryId } from "./ids.ts";
 import { collectionDocument, countDocument, repositoryDocument, type Library, type Stored } from "./library.ts";
-import { checkMetadata, noMetadata, type Metadata } from "./metadata.ts";
+import { checkMetadata, noMetadata } from "./metadata.ts";
 import { checkDescription, checkGroups, checkId, checkName, nameKey } from "./names.ts";
 import { collectionsContainer, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import { isoTime, laterThan } from "./times.ts";
@@ -155,7 +155,7 @@ export class Repositories {
       allowed_groups: null,
       allow_user_collections: true,
       chunking_strategy: null as ChunkingStrategy | null,
-      metadata: noMetadata as Metadata,
+      metadata: noMetadata,
       owner,
       status: "ACTIVE" as const,
       created_by: caller.userId,

@@ -122,8 +122,11 @@ export class Search {
       return opened;
     }
     const max = knowledgeLimits.searchCollectionsMax;
-    const { items, cursor } = await listCollections(this.#parts.items, this.#library, caller, { limit: max });
-    if (cursor !== undefined) throw invalid(`collections: there are more than ${max} that you may read; name those to search.`);
+    const statuses = query.archived ? (["ACTIVE", "ARCHIVED"] as const) : (["ACTIVE"] as const);
+    const pages = await Promise.all(statuses.map((status) => listCollections(this.#parts.items, this.#library, caller, { status, limit: max })));
+    const items = pages.flatMap((page) => page.items);
+    if (items.length > max || pages.some(({ cursor }) => cursor !== undefined))
+      throw invalid(`collections: there are more than ${max} that you may read; name those to search.`);
     return items;
   }
 
@@ -147,8 +150,8 @@ export class Search {
     let limit = Math.min(knowledgeLimits.searchHitsMax, Math.max(candidatesMin, query.limit * 2));
     for (let round_ = 1; ; round_ += 1) {
       const hits = await this.#query(caller, shelf.vectors(fence.record.generation), { ...query, limit }, vector);
-      const live = await liveHits(shelf, hits, query.asOf !== undefined);
-      const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && round_ > 1);
+      const { live, overtaken } = await liveHits(shelf, hits, query.asOf !== undefined);
+      const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
       if (enough || round_ >= roundsMax) return live.map(({ hit, document }) => ({ opened, hit, document }));
       limit = Math.min(knowledgeLimits.searchHitsMax, limit * 2);
     }
@@ -249,7 +252,7 @@ function checkSearch(input: SearchInput): CheckedSearch {
 }
 
 /** Those whose document shows them. In the past, of a document that is still here, what it showed last. */
-async function liveHits(shelf: Shelf, hits: readonly QueryHit[], past: boolean): Promise<readonly { hit: QueryHit; document: DocumentRecord }[]> {
+async function liveHits(shelf: Shelf, hits: readonly QueryHit[], past: boolean): Promise<LiveHits> {
   const ids = [...new Set(hits.map(({ metadata }) => metadata["document_id"] as string))];
   const documents = new Map((await shelf.readMany(ids)).flatMap((document) => (document === undefined ? [] : [[document.document_id, document] as const])));
   const lastRun = new Map<string, number>();
@@ -257,12 +260,20 @@ async function liveHits(shelf: Shelf, hits: readonly QueryHit[], past: boolean):
     const id = metadata["document_id"] as string;
     lastRun.set(id, Math.max(lastRun.get(id) ?? 0, metadata["run"] as number));
   }
-  return hits.flatMap((hit) => {
+  const live = hits.flatMap((hit) => {
     const document = documents.get(hit.metadata["document_id"] as string);
     if (document === undefined) return [];
     const run = past ? lastRun.get(document.document_id) : document.live?.run;
     return hit.metadata["run"] === run ? [{ hit, document }] : [];
   });
+  const overtaken = !past && documents.values().some(({ document_id, live: shown }) => shown !== null && shown.run > (lastRun.get(document_id) ?? 0));
+  return { live, overtaken };
+}
+
+interface LiveHits {
+  readonly live: readonly { readonly hit: QueryHit; readonly document: DocumentRecord }[];
+  /** A document was replaced after its passages were found: those that it shows now are found by asking again. */
+  readonly overtaken: boolean;
 }
 
 function ranked(found: readonly Found[], query: CheckedSearch): readonly SearchHit[] {

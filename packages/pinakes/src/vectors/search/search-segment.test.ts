@@ -3,9 +3,8 @@ import { Bitmap } from "../segment/bitmap.ts";
 import { segmentOf } from "../segment/load-segment.ts";
 import type { Metric } from "../segment/row.ts";
 import { bytesOf } from "../segment/quantize.ts";
-import { mergeVectorSections } from "../segment/vector-sections.ts";
 import { SegmentSearch } from "./search-segment.ts";
-import { clusteredVectors, flatSegment, hardVectors, listedSegment, plainSearch, randomVectors } from "./testing.ts";
+import { clusteredVectors, flatSegment, hardVectors, listedSegment, mergedVectors, plainSearch, randomVectors } from "./testing.ts";
 
 const metrics: readonly Metric[] = ["cosine", "dot", "l2"];
 
@@ -139,7 +138,7 @@ describe("merging", () => {
   const picks = { source: Uint32Array.from(rows, (row) => (row < 1_000 ? 0 : 1)), row: Uint32Array.from(rows, (row) => (row < 1_000 ? row : row - 1_000)) };
 
   it.each([0, 20_000])("copies vectors and codes as they are (lists from %i rows)", (ivfRowsMin) => {
-    const { sections, order } = mergeVectorSections(sources, picks, { ivfRowsMin });
+    const { sections, order } = mergedVectors(sources, picks, ivfRowsMin);
     const merged = new Map(sections.map(({ name, bytes }) => [name, bytes]));
     const original = segmentOf(flatSegment(vectors, dims, "l2"));
     for (const [name, stride] of [
@@ -159,7 +158,7 @@ describe("merging", () => {
   });
 
   it("gives the same bytes for the same input", () => {
-    const [one, two] = [mergeVectorSections(sources, picks, { ivfRowsMin: 0 }), mergeVectorSections(sources, picks, { ivfRowsMin: 0 })];
+    const [one, two] = [mergedVectors(sources, picks, 0), mergedVectors(sources, picks, 0)];
     expect(two.ivf).toEqual(one.ivf);
     expect(Buffer.compare(bytesOf(two.order), bytesOf(one.order))).toBe(0);
     one.sections.forEach(({ name, bytes }, i) => {

@@ -5,8 +5,8 @@ import { seededRandom } from "../segment/ivf-random.ts";
 import { loadSegment, segmentOf, type LoadedSegment } from "../segment/load-segment.ts";
 import type { Metric } from "../segment/row.ts";
 import type { Section } from "../segment/section.ts";
-import type { IvfHeader, SegmentHeader } from "../segment/segment-bytes.ts";
-import { buildVectorSections, mergeVectorSections } from "../segment/vector-sections.ts";
+import type { IvfHeader, SegmentBytes, SegmentHeader } from "../segment/segment-bytes.ts";
+import { buildVectorSections, copyVectorSections, planVectors, writeListedFile, type Picks } from "../segment/vector-sections.ts";
 
 export function loadSections(sections: readonly Section[], shape: { rows: number; dims: number; metric: Metric; ivf?: IvfHeader }, slots = 1): LoadedSegment {
   const places: Record<string, [number, number]> = {};
@@ -34,9 +34,24 @@ export function listedSegment(vectors: Float32Array, dims: number, metric: Metri
   const rows = vectors.length / dims;
   const source = new Uint32Array(rows);
   const row = Uint32Array.from({ length: rows }, (_, i) => i);
-  const { sections, ivf, order } = mergeVectorSections([{ segment: segmentOf(flatSegment(vectors, dims, metric)) }], { source, row }, { ivfRowsMin: 0 });
+  const { sections, ivf, order } = mergedVectors([{ segment: segmentOf(flatSegment(vectors, dims, metric)) }], { source, row }, 0);
   if (ivf === undefined) throw new Error("No lists were made.");
   return { loaded: loadSections(sections, { rows, dims, metric, ivf }, slots), order };
+}
+
+/** The vector sections of a merge, with lists from `ivfRowsMin` rows on. */
+export function mergedVectors(
+  sources: readonly { readonly segment: SegmentBytes }[],
+  picks: Picks,
+  ivfRowsMin: number,
+): { sections: Section[]; ivf?: IvfHeader; order: Uint32Array } {
+  const planned = planVectors(sources, picks, { ivfRowsMin });
+  const { order, lists } = planned;
+  if (lists === undefined) return { sections: copyVectorSections(sources, picks, planned), order };
+  const fields = { kind: "segment", collection: "c", language: "none", fields: [], tokens: 0 } as const;
+  const { loaded, layout, ivf } = writeListedFile(sources, picks, lists, fields, []);
+  const segment = segmentOf(loaded);
+  return { sections: Object.keys(layout.places).map((name) => ({ name, bytes: segment.u8(name) })), ivf, order };
 }
 
 export function normals(seed: number): () => number {

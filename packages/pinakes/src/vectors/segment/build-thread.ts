@@ -21,7 +21,8 @@ function answer(call: number, work: BuildWork | VerifyWork): [BuildAnswer, Array
   try {
     if (work.kind === "verify") return [{ call, result: verify(work) }, []];
     const file = build(work);
-    return [{ call, result: file }, [file.bytes.buffer as ArrayBuffer]];
+    // One with lists lies in memory that threads share already.
+    return [{ call, result: file }, file.bytes.buffer instanceof ArrayBuffer ? [file.bytes.buffer] : []];
   } catch (error) {
     const known = PinakesError.isInstance(error);
     return [{ call, error: { code: known ? error.code : "INTERNAL", detail: known ? error.detail : `A file could not be built: ${String(error)}` } }, []];

@@ -33,24 +33,45 @@ export interface EncodedFile {
 
 export type HeaderFields = Omit<SegmentHeader, "format" | "sections">;
 
+/** Where the sections lie in the body of a file: offset and bytes of each. */
+export interface Layout {
+  readonly places: Readonly<Record<string, readonly [offset: number, bytes: number]>>;
+  readonly bodyBytes: number;
+}
+
 /** Sections in the order in which they are to lie in the file. */
-export function writeFile(fields: HeaderFields, sections: readonly Section[]): EncodedFile {
+export function layOut(sizes: Iterable<readonly [name: string, bytes: number]>): Layout {
   const places: Record<string, readonly [number, number]> = {};
   let bodyBytes = 0;
-  for (const { name, bytes } of sections) {
+  for (const [name, bytes] of sizes) {
     invariant(!Object.hasOwn(places, name), "INTERNAL", `Two sections are called "${name}".`);
-    places[name] = [bodyBytes, bytes.byteLength];
-    bodyBytes = aligned(bodyBytes + bytes.byteLength);
+    places[name] = [bodyBytes, bytes];
+    bodyBytes = aligned(bodyBytes + bytes);
   }
-  const json = Buffer.from(JSON.stringify({ ...fields, sections: places }), "utf8");
-  const pages = Math.ceil(bodyBytes / pageBytes);
-  const tableAt = aligned(fixedBytes + json.byteLength);
-  const headBytes = aligned(tableAt + pages * pageHashBytes);
-  const bytes = new Uint8Array(headBytes + bodyBytes);
-  for (const section of sections) bytes.set(section.bytes, headBytes + (places[section.name] as readonly [number, number])[0]);
+  return { places, bodyBytes };
+}
+
+export function writeFile(fields: HeaderFields, sections: readonly Section[]): EncodedFile {
+  const layout = layOut(sections.map(({ name, bytes }) => [name, bytes.byteLength]));
+  const bodyAt = headBytesOf(fields, layout);
+  const bytes = new Uint8Array(bodyAt + layout.bodyBytes);
+  for (const section of sections) bytes.set(section.bytes, bodyAt + (layout.places[section.name] as readonly [number, number])[0]);
+  return sealFile(bytes.buffer, bodyAt, layout, fields);
+}
+
+export function headBytesOf(fields: HeaderFields, layout: Layout): number {
+  return planHead(fields, layout).headBytes;
+}
+
+/** Writes the head just before a body that is complete. What comes before the head in the buffer is not part of the file. */
+export function sealFile(buffer: ArrayBufferLike, bodyAt: number, layout: Layout, fields: HeaderFields): EncodedFile {
+  const { json, tableAt, pages, headBytes } = planHead(fields, layout);
+  invariant(bodyAt >= headBytes, "INTERNAL", `The head of a file needs ${headBytes} bytes; ${bodyAt} were left for it.`);
+  const start = bodyAt - headBytes;
+  const bytes = new Uint8Array(buffer, start, headBytes + layout.bodyBytes);
   bytes.set(json, fixedBytes);
   for (let page = 0; page < pages; page += 1) bytes.set(pageHash(pageOf(bytes, headBytes, page)), tableAt + page * pageHashBytes);
-  const fixed = new DataView(bytes.buffer);
+  const fixed = new DataView(buffer, start);
   bytes.set(magic, 0);
   fixed.setUint32(8, 1, true);
   fixed.setUint32(12, json.byteLength, true);
@@ -58,6 +79,13 @@ export function writeFile(fields: HeaderFields, sections: readonly Section[]): E
   fixed.setFloat64(24, headBytes, true);
   bytes.set(sha(bytes.subarray(fixedBytes, headBytes)), 32);
   return { bytes, sha256: headHash(bytes.subarray(0, headBytes)), headBytes };
+}
+
+function planHead(fields: HeaderFields, { places, bodyBytes }: Layout): { json: Buffer; tableAt: number; pages: number; headBytes: number } {
+  const json = Buffer.from(JSON.stringify({ ...fields, sections: places }), "utf8");
+  const pages = Math.ceil(bodyBytes / pageBytes);
+  const tableAt = aligned(fixedBytes + json.byteLength);
+  return { json, tableAt, pages, headBytes: aligned(tableAt + pages * pageHashBytes) };
 }
 
 export interface FileHead {

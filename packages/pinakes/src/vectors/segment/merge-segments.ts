@@ -2,12 +2,12 @@
 import { mergeColumnSections } from "../filter/merge-columns.ts";
 import { mergeTextSections } from "../text/merge-postings.ts";
 import type { CollectionSettings } from "./collection-settings.ts";
-import { writeFile, type EncodedFile } from "./file-format.ts";
+import { sealFile, writeFile, type EncodedFile } from "./file-format.ts";
 import { copyRowSections } from "./row-sections.ts";
 import type { SegmentBytes } from "./segment-bytes.ts";
 import { SegmentRows } from "./segment-rows.ts";
 import type { CallForHelp } from "./shared-rows.ts";
-import { mergeVectorSections } from "./vector-sections.ts";
+import { copyVectorSections, planVectors, writeListedFile } from "./vector-sections.ts";
 
 export interface MergeSource {
   readonly segment: SegmentBytes;
@@ -30,9 +30,9 @@ export function mergeSegments(
   callForHelp?: CallForHelp,
 ): EncodedFile {
   const rows = picks.source.length;
-  const vectors = mergeVectorSections(sources, picks, { callForHelp });
-  const source = Uint32Array.from(vectors.order, (i) => picks.source[i] as number);
-  const row = Uint32Array.from(vectors.order, (i) => picks.row[i] as number);
+  const planned = planVectors(sources, picks, { callForHelp });
+  const source = Uint32Array.from(planned.order, (i) => picks.source[i] as number);
+  const row = Uint32Array.from(planned.order, (i) => picks.row[i] as number);
   const renumbered = sources.map(({ segment }) => ({ segment, newRow: new Int32Array(segment.header.rows).fill(-1) }));
   for (let i = 0; i < rows; i += 1) (renumbered[source[i] as number] as (typeof renumbered)[number]).newRow[row[i] as number] = i;
   const text = mergeTextSections(renumbered, rows);
@@ -42,16 +42,9 @@ export function mergeSegments(
     source,
     row,
   );
-  return writeFile(
-    {
-      kind: "segment",
-      collection,
-      rows,
-      ...settings,
-      fields: columns.fields,
-      tokens: text.tokens,
-      ...(vectors.ivf === undefined ? {} : { ivf: vectors.ivf }),
-    },
-    [...vectors.sections, ...rowSections, ...columns.sections, ...text.sections],
-  );
+  const others = [...rowSections, ...columns.sections, ...text.sections];
+  const fields = { kind: "segment", collection, rows, ...settings, fields: columns.fields, tokens: text.tokens } as const;
+  if (planned.lists === undefined) return writeFile(fields, [...copyVectorSections(sources, picks, planned), ...others]);
+  const { loaded, bodyAt, layout, ivf } = writeListedFile(sources, picks, planned.lists, fields, others);
+  return sealFile(loaded.memory.buffer, bodyAt, layout, { ...fields, ivf });
 }

@@ -13,7 +13,7 @@ export function buildRowSections(rows: readonly Row[]): Section[] {
   );
   const hashes = new Uint8Array(rows.length * 16);
   const hasher = new RowHasher();
-  for (const [i, row] of rows.entries()) hashes.set(hasher.hash(row, ids[i] as Buffer, texts[i] as Buffer, metas[i] as Buffer), i * 16);
+  for (const [i, row] of rows.entries()) hasher.hash(row, ids[i] as Buffer, texts[i] as Buffer, metas[i] as Buffer).copy(hashes, i * 16, 0, 16);
   return [
     ...keySections(ids),
     { name: "op", bytes: Uint8Array.from(rows, (row) => opCodes[row.op]) },
@@ -67,7 +67,7 @@ class RowHasher {
     if (bytes > this.#joined.length) this.#joined = Buffer.alloc(2 * bytes);
     let at = 0;
     for (const part of parts) at += part.copy(this.#joined, at);
-    return hash("sha256", this.#joined.subarray(0, bytes), "buffer").subarray(0, 16);
+    return hash("sha256", this.#joined.subarray(0, bytes), "buffer");
   }
 }
 

@@ -7,10 +7,11 @@
  *   ivf.rule         one float: the weight of the rule that ends probing, see searchLists in the kernels
  *   ivf.offsets      lists + 1 row numbers: list l is the rows offsets[l] … offsets[l + 1] − 1
  */
+import { invariant } from "../../domain/invariant.ts";
 import { codeStrideOf, floatStrideOf } from "../kernels/context.ts";
-import { align } from "../kernels/kernels.ts";
 import { vectorLimits } from "../limits.ts";
 import { calibrate } from "./ivf-calibrate.ts";
+import { headBytesOf, layOut, type HeaderFields, type Layout } from "./file-format.ts";
 import { planLists, type Lists } from "./ivf-lists.ts";
 import { loadSegment, segmentOf, type LoadedSegment } from "./load-segment.ts";
 import { bytesOf, codeSections, emptyCodes, padFloats, quantize, type Codes } from "./quantize.ts";
@@ -31,97 +32,101 @@ export interface Picks {
   readonly row: Uint32Array;
 }
 
-export interface MergedVectors {
-  readonly sections: Section[];
-  readonly ivf?: IvfHeader;
-  /** order[i]: the pick that became row i. */
+export interface PlannedVectors {
+  readonly codes: Codes;
+  /** order[i]: the pick that becomes row i. */
   readonly order: Uint32Array;
+  /** Absent where there are few rows. */
+  readonly lists?: Lists;
 }
 
-/** Copies vectors and codes; groups the rows into lists where there are many. The same input gives the same bytes. */
-export function mergeVectorSections(
-  sources: readonly { readonly segment: SegmentBytes }[],
-  picks: Picks,
-  { ivfRowsMin = vectorLimits.ivfRowsMin, callForHelp }: { readonly ivfRowsMin?: number; readonly callForHelp?: CallForHelp | undefined } = {},
-): MergedVectors {
-  const first = sources[0]?.segment.header;
+export interface PlanOptions {
+  readonly ivfRowsMin?: number;
+  readonly callForHelp?: CallForHelp | undefined;
+}
+
+/** In which order the rows are to lie: grouped into lists where there are many. The same input gives the same order. */
+export function planVectors(sources: Sources, picks: Picks, { ivfRowsMin = vectorLimits.ivfRowsMin, callForHelp }: PlanOptions = {}): PlannedVectors {
   const rows = picks.row.length;
-  const identity = Uint32Array.from({ length: rows }, (_, i) => i);
-  if (first === undefined) return { sections: [], order: identity };
-  const { dims, metric } = first;
-  const codes = copyCodes(sources, picks, identity, emptyCodes(rows, dims));
-  if (rows <= ivfRowsMin) {
-    const floats = copyFloats(sources, picks, identity, emptyFloats(rows, dims, metric));
-    return { sections: sectionsOf(floats, codes, metric), order: identity };
-  }
+  const order = Uint32Array.from({ length: rows }, (_, i) => i);
+  const { dims } = headerOf(sources);
+  const codes = copyCodes(sources, picks, order, emptyCodes(rows, dims));
+  if (rows <= ivfRowsMin) return { codes, order };
   const lists = planLists(codes, rows, dims, callForHelp);
-  const target = new ListedVectors(rows, dims, metric, lists);
-  copyCodes(sources, picks, lists.order, target.codes);
-  copyFloats(sources, picks, lists.order, target.floats);
-  const { weight, calibration } = calibrate(target.loaded, (row) => lists.heldOut(lists.order[row] as number));
-  const sections = [...target.sections, { name: "ivf.rule", bytes: bytesOf(Float32Array.of(weight)) }];
-  return { sections, ivf: { lists: lists.lists, calibration }, order: lists.order };
+  return { codes, order: lists.order, lists };
+}
+
+/** Without lists: the rows as they were picked. */
+export function copyVectorSections(sources: Sources, picks: Picks, { codes, order }: PlannedVectors): Section[] {
+  const { dims, metric } = headerOf(sources);
+  const rows = order.length;
+  const floats = { floats: new Float32Array(rows * floatStrideOf(dims)), inverse: new Float32Array(metric === "cosine" ? rows : 0) };
+  return sectionsOf(copyFloats(sources, picks, order, floats), codes, metric);
+}
+
+/** A file whose rows are grouped into lists. */
+export interface ListedFile {
+  /** Holds the body from `bodyAt` on; before it there is room for the head, after it the scratch area of one thread. */
+  readonly loaded: LoadedSegment;
+  readonly bodyAt: number;
+  readonly layout: Layout;
+  readonly ivf: IvfHeader;
+}
+
+/**
+ * The body of a file with lists: vectors in their new order, then the other sections. It is written where the kernels reach it, because
+ * calibration searches it, and stays there: copying it once more would cost as much as making it.
+ */
+export function writeListedFile(
+  sources: Sources,
+  picks: Picks,
+  lists: Lists,
+  fields: Omit<HeaderFields, "rows" | "dims" | "metric" | "ivf">,
+  others: readonly Section[],
+): ListedFile {
+  const { dims, metric } = headerOf(sources);
+  const rows = lists.order.length;
+  const given = [...codeSections("ivf", lists.centroids), { name: "ivf.offsets", bytes: bytesOf(lists.offsets) }, ...others];
+  const layout = layOut([...sizesOf(rows, dims, metric), ["ivf.rule", 4], ...given.map(({ name, bytes }) => [name, bytes.byteLength] as const)]);
+  const header = { ...fields, rows, dims, metric, ivf: { lists: lists.lists, calibration: [] } };
+  const bodyAt = headBytesOf(header, layout) + calibrationBytesMax;
+  const sections = Object.fromEntries(Object.entries(layout.places).map(([name, [offset, bytes]]) => [name, [bodyAt + offset, bytes] as const]));
+  const loaded = loadSegment({ ...header, format: 1, sections }, bodyAt + layout.bodyBytes, 1);
+  const segment = segmentOf(loaded);
+  for (const { name, bytes } of given) segment.u8(name).set(bytes);
+  const codes = { i8: segment.i8("vectors.i8"), scale: segment.f32("vectors.scale"), bias: segment.f32("vectors.bias"), sum: segment.i32("vectors.sum") };
+  copyCodes(sources, picks, lists.order, codes);
+  const inverse = metric === "cosine" ? segment.f32("vectors.inverse") : new Float32Array();
+  copyFloats(sources, picks, lists.order, { floats: segment.f32("vectors.f32"), inverse });
+  const { weight, calibration } = calibrate(loaded, (row) => lists.heldOut(lists.order[row] as number));
+  segment.f32("ivf.rule")[0] = weight;
+  return { loaded, bodyAt, layout, ivf: { lists: lists.lists, calibration } };
+}
+
+/** What the calibration adds to the JSON of the head: 8 numbers of recall with some 80 characters each. A multiple of 64. */
+const calibrationBytesMax = 4_096;
+
+function sizesOf(rows: number, dims: number, metric: Metric): (readonly [string, number])[] {
+  return [
+    ["vectors.f32", rows * floatStrideOf(dims) * 4],
+    ["vectors.i8", rows * codeStrideOf(dims)],
+    ["vectors.scale", rows * 4],
+    ["vectors.bias", rows * 4],
+    ["vectors.sum", rows * 4],
+    ...(metric === "cosine" ? [["vectors.inverse", rows * 4] as const] : []),
+  ];
+}
+
+function headerOf(sources: Sources): SegmentHeader {
+  const first = sources[0]?.segment.header;
+  invariant(first !== undefined, "INTERNAL", "A merge needs a file to merge.");
+  return first;
 }
 
 interface Floats {
   readonly floats: Float32Array;
   /** Empty but for cosine. */
   readonly inverse: Float32Array;
-}
-
-function emptyFloats(rows: number, dims: number, metric: Metric): Floats {
-  return { floats: new Float32Array(rows * floatStrideOf(dims)), inverse: new Float32Array(metric === "cosine" ? rows : 0) };
-}
-
-/** The sections, laid out where the kernels reach them: calibration searches them, so they are written there in the first place. */
-class ListedVectors {
-  readonly loaded: LoadedSegment;
-  readonly codes: Codes;
-  readonly floats: Floats;
-  readonly sections: Section[];
-
-  constructor(rows: number, dims: number, metric: Metric, { lists, centroids, offsets }: Lists) {
-    const small = [...codeSections("ivf", centroids), { name: "ivf.offsets", bytes: bytesOf(offsets) }];
-    const sizes: [string, number][] = [
-      ...small.map(({ name, bytes }): [string, number] => [name, bytes.length]),
-      ["vectors.f32", rows * floatStrideOf(dims) * 4],
-      ["vectors.i8", rows * codeStrideOf(dims)],
-      ["vectors.scale", rows * 4],
-      ["vectors.bias", rows * 4],
-      ["vectors.sum", rows * 4],
-      ["vectors.inverse", metric === "cosine" ? rows * 4 : 0],
-    ];
-    const places: Record<string, [number, number]> = {};
-    let end = 0;
-    for (const [name, bytes] of sizes) {
-      places[name] = [end, bytes];
-      end = align(end + bytes);
-    }
-    const ivf = { lists, calibration: [] };
-    const header: SegmentHeader = {
-      format: 1,
-      kind: "segment",
-      collection: "",
-      rows,
-      dims,
-      metric,
-      language: "",
-      ivf,
-      fields: [],
-      tokens: 0,
-      sections: places,
-    };
-    this.loaded = loadSegment(
-      header,
-      end,
-      1,
-      small.map(({ name, bytes }) => ({ offset: (places[name] as [number, number])[0], bytes })),
-    );
-    const segment = segmentOf(this.loaded);
-    this.codes = { i8: segment.i8("vectors.i8"), scale: segment.f32("vectors.scale"), bias: segment.f32("vectors.bias"), sum: segment.i32("vectors.sum") };
-    this.floats = { floats: segment.f32("vectors.f32"), inverse: segment.f32("vectors.inverse") };
-    this.sections = [...small, ...sectionsOf(this.floats, this.codes, metric)];
-  }
 }
 
 function sectionsOf({ floats, inverse }: Floats, codes: Codes, metric: Metric): Section[] {

@@ -9,7 +9,7 @@ const inside = 1;
 const stopped = 2;
 
 /** A thread that is still inside after this long is ended all the same. */
-const waitMsMax = 2_000;
+const waitMsMax = 10_000;
 
 export type GuardState = Int32Array<SharedArrayBuffer>;
 

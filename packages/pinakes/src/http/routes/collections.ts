@@ -1,0 +1,188 @@
+/** Collections over HTTP. */
+import { z } from "zod";
+import type { Knowledge } from "../../knowledge/index.ts";
+import { accepted, created, defineRoute, ok, queryFlag, type Route } from "../kit/index.ts";
+import { chunkingInput, cid, Collection, groupsInput, Job, metadataInput, pageOf, paging, rid } from "./schemas.ts";
+
+const fields = {
+  name: z.string().optional().describe("Letters, digits, spaces, - and _; unique in the repository, ignoring case."),
+  description: z.string().optional(),
+  chunking_strategy: chunkingInput.optional(),
+  allow_chunking_override: z.boolean().optional(),
+  metadata: metadataInput.optional(),
+  allowed_groups: groupsInput.optional(),
+  private: z.boolean().optional().describe("Only its creator and admins see it."),
+};
+
+const filters = {
+  q: z.string().optional().describe("In the name or the description, ignoring case."),
+  tag: z.string().optional(),
+  status: z.enum(["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED", "all"]).optional().describe("ACTIVE when absent."),
+  created_by: z.string().optional(),
+  sort: z.enum(["created_at", "updated_at", "name"]).optional(),
+  order: z.enum(["asc", "desc"]).optional(),
+  ...paging,
+};
+
+const one = "/v1/repositories/{rid}/collections/{cid}";
+const params = z.object({ rid, cid });
+const answer = { 200: { description: "The collection as it is now.", schema: Collection } };
+
+export function collectionRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...listRoutes(knowledge), ...recordRoutes(knowledge), ...statusRoutes(knowledge)];
+}
+
+function listRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/repositories/{rid}/collections",
+      operationId: "createCollection",
+      summary: "Make a collection",
+      tag: "collections",
+      auth: "caller",
+      idempotent: true,
+      params: z.object({ rid }),
+      body: z.strictObject({ collection_id: z.string().optional(), embedding_model: z.string().optional(), ...fields }),
+      answers: { 201: { description: "The collection.", schema: Collection } },
+      handler: async ({ caller, params: { rid: repository }, body }) => {
+        const collection = await knowledge.createCollection(caller, repository, body);
+        const location = `/v1/repositories/${collection.repository_id}/collections/${collection.collection_id}`;
+        return created(collection, { etag: collection.etag, location });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/repositories/{rid}/collections",
+      operationId: "listCollections",
+      summary: "The collections of a repository that the caller may see",
+      tag: "collections",
+      auth: "caller",
+      params: z.object({ rid }),
+      query: z.object(filters),
+      answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
+      handler: async ({ caller, params: { rid: repositoryId }, query, header }) =>
+        ok(await knowledge.listCollections(caller, { ...query, repositoryId, session: header("x-session-token") })),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/collections",
+      operationId: "listAllCollections",
+      summary: "The collections of all repositories that the caller may see, in one order",
+      tag: "collections",
+      auth: "caller",
+      query: z.object(filters),
+      answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
+      handler: async ({ caller, query, header }) => ok(await knowledge.listCollections(caller, { ...query, session: header("x-session-token") })),
+    }),
+  ];
+}
+
+function recordRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: one,
+      operationId: "getCollection",
+      summary: "A collection",
+      tag: "collections",
+      auth: "caller",
+      params,
+      query: z.object({ deleted: queryFlag().optional().describe("Also when it is deleted.") }),
+      answers: { 200: { description: "The collection.", schema: Collection } },
+      handler: async ({ caller, params: p, query }) => {
+        const collection = await knowledge.collection(caller, p.rid, p.cid, { deleted: query.deleted ?? false });
+        return ok(collection, { etag: collection.etag });
+      },
+    }),
+    defineRoute({
+      method: "PATCH",
+      path: one,
+      operationId: "updateCollection",
+      summary: "Change a collection",
+      description: "Fields that never change (ids, embedding_model, created_by, created_at) may be named with the value they have.",
+      tag: "collections",
+      auth: "caller",
+      conditional: true,
+      params,
+      body: z.looseObject(fields),
+      answers: { 200: { description: "The collection as it is now, with warnings.", schema: Collection } },
+      handler: async ({ caller, params: p, body, ifMatch }) => {
+        const collection = await knowledge.updateCollection(caller, p.rid, p.cid, body, ifMatch);
+        return ok(collection, { etag: collection.etag });
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: one,
+      operationId: "deleteCollection",
+      summary: "Delete a collection",
+      description: "Unreadable at once. Every byte is kept for 90 days, in which it can be restored; with purge=true everything is removed now.",
+      tag: "collections",
+      auth: "caller",
+      params,
+      query: z.object({ confirm: z.string().optional().describe("The id of the collection; needed for a purge."), purge: queryFlag().optional() }),
+      answers: { 202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job } },
+      handler: async ({ caller, params: p, query }) => {
+        const job = await knowledge.deleteCollection(caller, p.rid, p.cid, query);
+        return accepted(job, { location: `/v1/jobs/${job.job_id}` });
+      },
+    }),
+  ];
+}
+
+function statusRoutes(knowledge: Knowledge): readonly Route[] {
+  const verb = (
+    name: string,
+    summary: string,
+    run: (...args: Parameters<Knowledge["archiveCollection"]>) => ReturnType<Knowledge["archiveCollection"]>,
+  ): Route =>
+    defineRoute({
+      method: "POST",
+      path: `${one}:${name}`,
+      operationId: `${name}Collection`,
+      summary,
+      tag: "collections",
+      auth: "caller",
+      conditional: true,
+      params,
+      answers: answer,
+      handler: async ({ caller, params: p, ifMatch }) => {
+        const collection = await run(caller, p.rid, p.cid, ifMatch);
+        return ok(collection, { etag: collection.etag });
+      },
+    });
+  return [
+    verb("archive", "Archive a collection: readable, and nothing changes in it", (...args) => knowledge.archiveCollection(...args)),
+    verb("unarchive", "Take a collection out of the archive", (...args) => knowledge.unarchiveCollection(...args)),
+    verb("restore", "Restore a deleted collection, exactly as it was", (caller, repository, collection) =>
+      knowledge.restoreCollection(caller, repository, collection),
+    ),
+    defineRoute({
+      method: "POST",
+      path: `${one}:reindex`,
+      operationId: "reindexCollection",
+      summary: "Cut and embed all documents anew; the old passages answer until the new ones are ready",
+      tag: "collections",
+      auth: "caller",
+      params,
+      body: z.strictObject({ embedding_model: z.string().optional().describe("Another model than now.") }).optional(),
+      answers: { 202: { description: "The job that does it.", schema: Job } },
+      handler: async ({ caller, params: p, body }) => {
+        const job = await knowledge.reindexCollection(caller, p.rid, p.cid, body ?? {});
+        return accepted(job, { location: `/v1/jobs/${job.job_id}` });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${one}/usage`,
+      operationId: "getCollectionUsage",
+      summary: "What a collection holds: counted, and counted again",
+      tag: "collections",
+      auth: "caller",
+      params,
+      answers: { 200: { description: "Counters, and what a recount gives.", schema: z.looseObject({ document_count: z.number(), consistent: z.boolean() }) } },
+      handler: async ({ caller, params: p }) => ok(await knowledge.usage(caller, p.rid, p.cid)),
+    }),
+  ];
+}

@@ -1,0 +1,250 @@
+/** Documents over HTTP. */
+import { z } from "zod";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { Knowledge, UploadedDocument, UploadInput } from "../../knowledge/index.ts";
+import { accepted, defineRoute, noContent, ok, queryInteger, type Answer, type FilePart, type Part, type Route } from "../kit/index.ts";
+import { chunkingInput, cid, did, Document, pageOf, paging, rid } from "./schemas.ts";
+
+const all = "/v1/repositories/{rid}/collections/{cid}/documents";
+const one = `${all}/{did}`;
+const params = z.object({ rid, cid, did });
+
+const Passage = z.looseObject({ chunk_id: z.string(), index: z.number(), text: z.string(), start: z.number(), end: z.number() }).meta({ id: "Passage" });
+const Version = z.looseObject({ version: z.number(), size_bytes: z.number(), sha256: z.string(), live: z.boolean() }).meta({ id: "Version" });
+const UploadAnswer = z.object({ documents: z.array(Document), errors: z.array(z.looseObject({ name: z.string(), code: z.string(), detail: z.string() })) });
+
+const TextDocument = z.strictObject({
+  name: z.string(),
+  text: z.string(),
+  metadata: z.record(z.string(), z.json()).optional(),
+  chunking_strategy: chunkingInput.optional(),
+  replace: z.boolean().optional(),
+});
+
+export function documentRoutes(knowledge: Knowledge): readonly Route[] {
+  return [uploadRoute(knowledge), ...readRoutes(knowledge), ...changeRoutes(knowledge)];
+}
+
+/** Each file stands for itself: what was wrong with one is told beside those that were taken. Nothing taken is an error of the request. */
+function uploadRoute(knowledge: Knowledge): Route {
+  return defineRoute({
+    method: "POST",
+    path: all,
+    operationId: "uploadDocuments",
+    summary: "Add documents: files in a form, or one text as JSON",
+    description:
+      "Fields of the form before a file apply to the files after it: `metadata` and `chunking_strategy` (JSON), `replace` (true). A file with the name of a document that is there is refused unless replace is true; then it takes its place in one step.",
+    tag: "documents",
+    auth: "caller",
+    params: z.object({ rid, cid }),
+    body: {
+      multipart: true,
+      json: TextDocument,
+      fields: {
+        file: { description: "A file; there may be several, each up to 50 MB.", file: true, required: true },
+        metadata: { description: "JSON; can be filtered by in searches." },
+        chunking_strategy: { description: "JSON; where the collection allows another than its own." },
+        replace: { description: "true: take the place of a document with the same name." },
+      },
+    },
+    answers: { 202: { description: "The documents, on their way to be indexed.", schema: UploadAnswer } },
+    handler: async ({ caller, params: { rid: repository, cid: collection }, body }) => {
+      const take = (input: UploadInput) => knowledge.upload(caller, repository, collection, input);
+      if (body.kind === "json") {
+        const { text, ...rest } = body.value;
+        return accepted({ documents: [await take({ ...rest, body: textBody(text) })], errors: [] });
+      }
+      // Before the first byte: a collection that is not there or not allowed is an answer of its own.
+      await knowledge.checkUpload(caller, repository, collection);
+      return uploadForm(body.parts(), take);
+    },
+  });
+}
+
+async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput) => Promise<UploadedDocument>): Promise<Answer> {
+  const documents: UploadedDocument[] = [];
+  const errors: { name: string; code: string; detail: string }[] = [];
+  let failure: PinakesError | undefined;
+  const settings: FormSettings = {};
+  for await (const part of parts) {
+    if (part.kind === "field") readField(settings, part.name, part.value);
+    else {
+      try {
+        documents.push(await take(fileInput(part, settings)));
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.status >= 500) throw error;
+        failure ??= error;
+        errors.push({ name: part.filename, code: error.code, detail: error.detail });
+      }
+    }
+  }
+  if (documents.length === 0 && errors.length === 0) throw invalid("The form has no file. Send at least one, as a part with a filename.");
+  // One file that was refused is the answer itself.
+  if (documents.length === 0 && errors.length === 1 && failure !== undefined) throw failure;
+  return accepted({ documents, errors });
+}
+
+interface FormSettings {
+  metadata?: unknown;
+  chunking_strategy?: unknown;
+  replace?: boolean;
+}
+
+function readField(settings: FormSettings, name: string, value: string): void {
+  if (name === "metadata" || name === "chunking_strategy") {
+    try {
+      settings[name] = JSON.parse(value) as unknown;
+    } catch (error) {
+      throw invalid(`${name}: must be JSON.`, { cause: error });
+    }
+  } else if (name === "replace") {
+    if (value !== "true" && value !== "false") throw invalid('replace: must be "true" or "false".');
+    settings.replace = value === "true";
+  } else throw invalid(`${name}: is not a field of this form; there are metadata, chunking_strategy and replace, each before the files it applies to.`);
+}
+
+function fileInput(part: FilePart, settings: FormSettings): UploadInput {
+  return { name: part.filename, body: part.stream, ...settings };
+}
+
+async function* textBody(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text, "utf8");
+}
+
+function readRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: all,
+      operationId: "listDocuments",
+      summary: "The documents of a collection, newest first",
+      tag: "documents",
+      auth: "caller",
+      params: z.object({ rid, cid }),
+      query: z.object({
+        status: z.enum(["uploading", "pending", "indexing", "indexed", "failed"]).optional(),
+        q: z.string().optional().describe("In the name."),
+        order: z.enum(["asc", "desc"]).optional(),
+        ...paging,
+      }),
+      answers: { 200: { description: "A page.", schema: pageOf(Document) } },
+      handler: async ({ caller, params: p, query, header }) =>
+        ok(await knowledge.listDocuments(caller, p.rid, p.cid, { ...query, session: header("x-session-token") })),
+    }),
+    defineRoute({
+      method: "GET",
+      path: one,
+      operationId: "getDocument",
+      summary: "A document",
+      tag: "documents",
+      auth: "caller",
+      params,
+      answers: { 200: { description: "The document.", schema: Document } },
+      handler: async ({ caller, params: p }) => {
+        const document = await knowledge.document(caller, p.rid, p.cid, p.did);
+        return ok(document, { etag: document.etag });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${one}/content`,
+      operationId: "getDocumentContent",
+      summary: "The bytes of a document as they were sent",
+      tag: "documents",
+      auth: "caller",
+      params,
+      query: z.object({ version: queryInteger().optional() }),
+      answers: { 200: { description: "The file.", contentType: "application/octet-stream" } },
+      handler: async ({ caller, params: p, query }) => fileAnswer(await knowledge.content(caller, p.rid, p.cid, p.did, query.version)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${one}/chunks`,
+      operationId: "listPassages",
+      summary: "The passages of a document that searches show, in the order of the text",
+      tag: "documents",
+      auth: "caller",
+      params,
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Passage) } },
+      handler: async ({ caller, params: p, query }) => ok(await knowledge.passages(caller, p.rid, p.cid, p.did, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${one}/versions`,
+      operationId: "listVersions",
+      summary: "The versions of a document whose bytes are kept, newest first",
+      tag: "documents",
+      auth: "caller",
+      params,
+      answers: { 200: { description: "All of them.", schema: z.object({ items: z.array(Version) }) } },
+      handler: async ({ caller, params: p }) => ok({ items: await knowledge.versions(caller, p.rid, p.cid, p.did) }),
+    }),
+  ];
+}
+
+function changeRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "DELETE",
+      path: one,
+      operationId: "deleteDocument",
+      summary: "Delete a document with its passages and bytes",
+      tag: "documents",
+      auth: "caller",
+      conditional: true,
+      params,
+      answers: { 204: { description: "No search shows it any more." } },
+      handler: async ({ caller, params: p, ifMatch }) => {
+        await knowledge.deleteDocument(caller, p.rid, p.cid, p.did, ifMatch);
+        return noContent();
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: `${one}:reindex`,
+      operationId: "reindexDocument",
+      summary: "Try a failed document again, or cut and embed an indexed one anew",
+      tag: "documents",
+      auth: "caller",
+      params,
+      answers: { 202: { description: "The document, on its way.", schema: Document } },
+      handler: async ({ caller, params: p }) => accepted(await knowledge.reindexDocument(caller, p.rid, p.cid, p.did)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/chunking:preview",
+      operationId: "previewChunking",
+      summary: "How a text would be cut into passages; nothing is stored",
+      tag: "documents",
+      auth: "caller",
+      readOnlyOk: true,
+      limits: { bodyBytesMax: 4 * 1_048_576 },
+      body: z.strictObject({ text: z.string(), chunking_strategy: chunkingInput, markdown: z.boolean().optional() }),
+      answers: {
+        200: { description: "The passages.", schema: z.object({ chunks: z.array(z.looseObject({ index: z.number(), text: z.string() })), count: z.number() }) },
+      },
+      handler: async ({ caller, body }) => {
+        const { text, chunking_strategy, markdown = false } = body;
+        const chunks = await knowledge.previewChunking(caller, { text, chunking_strategy, markdown });
+        return ok({ chunks, count: chunks.length });
+      },
+    }),
+  ];
+}
+
+/** To be saved, never to be shown: what people upload may be a page with scripts. */
+export function fileAnswer({ document, version, body }: Awaited<ReturnType<Knowledge["content"]>>): Answer {
+  const plain = document.name.replaceAll(/[^\w .()-]/g, "_");
+  return {
+    status: 200,
+    stream: body,
+    contentType: "application/octet-stream",
+    headers: {
+      "content-length": String(version.size_bytes),
+      "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(document.name)}`,
+      digest: `sha-256=${Buffer.from(version.sha256, "hex").toString("base64")}`,
+    },
+  };
+}
+

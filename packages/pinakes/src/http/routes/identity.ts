@@ -1,0 +1,123 @@
+/** Keys, sessions and who is calling, over HTTP. */
+import { z } from "zod";
+import type { Identity } from "../../identity/index.ts";
+import { requireIdentity } from "./require-identity.ts";
+import { roles } from "../../domain/caller.ts";
+import { created, defineRoute, noContent, ok, sessionCookieNameDefault, type Route } from "../kit/index.ts";
+import { id, Key, pageOf, paging } from "./schemas.ts";
+
+const Me = z
+  .looseObject({ user_id: z.string(), workspace_id: z.string(), groups: z.array(z.string()), role: z.enum(roles), via: z.string() })
+  .meta({ id: "Me" });
+
+export function identityRoutes(identity: Identity): readonly Route[] {
+  return [...keyRoutes(identity), ...sessionRoutes(identity)];
+}
+
+function keyRoutes(identity: Identity): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/keys",
+      operationId: "createKey",
+      summary: "Make an API key; it is shown this once",
+      description: "An admin makes keys for the own workspace; the root token for any, which is made when it is new.",
+      tag: "identity",
+      auth: "caller",
+      body: z.strictObject({
+        user_id: z.string(),
+        workspace_id: z.string().optional(),
+        groups: z.array(z.string()).optional(),
+        role: z.enum(roles).optional(),
+        name: z.string().optional(),
+        expires_at: z.string().optional(),
+        scopes: z.array(z.enum(["read", "write"])).optional(),
+      }),
+      answers: { 201: { description: "The key.", schema: Key } },
+      handler: async ({ auth, body }) => created(await identity.keys.create(requireIdentity(auth), body)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/keys",
+      operationId: "listKeys",
+      summary: "The keys of a workspace, without their secrets",
+      tag: "identity",
+      auth: "caller",
+      query: z.object({ ...paging, workspace_id: z.string().optional().describe("With the root token: whose keys.") }),
+      answers: { 200: { description: "A page.", schema: pageOf(Key) } },
+      handler: async ({ auth, query }) => {
+        const { items, cursor } = await identity.keys.list(requireIdentity(auth), query);
+        return ok({ items, next_cursor: cursor ?? null });
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/keys/{kid}",
+      operationId: "revokeKey",
+      summary: "Revoke a key, at once",
+      tag: "identity",
+      auth: "caller",
+      params: z.object({ kid: id.describe("Id of the key.") }),
+      answers: { 204: { description: "It opens nothing any more." } },
+      handler: async ({ auth, params }) => {
+        await identity.keys.revoke(requireIdentity(auth), params.kid);
+        return noContent();
+      },
+    }),
+  ];
+}
+
+function sessionRoutes(identity: Identity): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/sessions",
+      operationId: "createSession",
+      summary: "Sign in from a browser: the token that the server printed, or an API key",
+      tag: "identity",
+      auth: "public",
+      body: z.strictObject({ token: z.string() }),
+      answers: { 201: { description: "A cookie, and the token that changes must carry as X-CSRF-Token.", schema: z.looseObject({ csrf_token: z.string() }) } },
+      handler: async ({ body }) => {
+        const { cookie, csrf, expiresAt } = await identity.sessions.create({ token: body.token });
+        const expires = new Date(expiresAt);
+        return created({ csrf_token: csrf, expires_at: expires.toISOString() }, { cookie: sessionCookie(cookie, expires) });
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/sessions",
+      operationId: "endSession",
+      summary: "Sign out",
+      tag: "identity",
+      auth: "caller",
+      readOnlyOk: true,
+      answers: { 204: { description: "The session is over." } },
+      handler: async ({ header }) => {
+        const cookie = cookieValue(header("cookie"));
+        if (cookie !== undefined) await identity.sessions.end(cookie);
+        return noContent({ cookie: sessionCookie("", new Date(0)) });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/me",
+      operationId: "getMe",
+      summary: "Who is calling",
+      tag: "identity",
+      auth: "caller",
+      answers: { 200: { description: "User, workspace, groups and role.", schema: Me } },
+      handler: ({ auth }) => ok(identity.me(requireIdentity(auth))),
+    }),
+  ];
+}
+
+/** Not `Secure`: the server itself speaks plain HTTP, on the own machine; a proxy with TLS adds it. */
+function sessionCookie(value: string, expires: Date): string {
+  return `${sessionCookieNameDefault}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}`;
+}
+
+function cookieValue(header: string | undefined): string | undefined {
+  const found = header?.split(/;\s*/).find((part) => part.startsWith(`${sessionCookieNameDefault}=`));
+  return found?.slice(sessionCookieNameDefault.length + 1);
+}

@@ -1,0 +1,183 @@
+/** The shapes of `/v1` for the reference and for validation. What they mean is said where they are made: knowledge/views.ts. */
+import { z } from "zod";
+import { chunkingTypes } from "../../domain/chunking.ts";
+import { roles } from "../../domain/caller.ts";
+import { queryInteger } from "../kit/index.ts";
+
+export const id = z.string().min(1).max(256);
+export const rid = id.describe("Id of the repository; `me` is the caller's own.");
+export const cid = id.describe("Id of the collection.");
+export const did = id.describe("Id of the document.");
+
+export const paging = {
+  limit: queryInteger().optional().describe("Items on a page; 20 when absent, at most 100."),
+  cursor: z.string().optional().describe("`next_cursor` of the page before."),
+};
+
+export function pageOf(item: z.ZodType): z.ZodType {
+  return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+}
+
+const json = z.record(z.string(), z.json());
+
+export const ChunkingStrategy = z
+  .looseObject({
+    type: z.enum(chunkingTypes),
+    unit: z.enum(["char", "token"]),
+    chunk_size: z.number(),
+    chunk_overlap: z.number(),
+    separators: z.array(z.string()).optional(),
+    threshold: z.number().optional(),
+  })
+  .meta({ id: "ChunkingStrategy" });
+
+/** Checked by the feature, which takes three spellings of it. */
+export const chunkingInput = z.json().describe("`{ type, unit, chunk_size, chunk_overlap, separators }`; also as LISA writes it. null: as the parent has it.");
+
+export const Metadata = z.object({ tags: z.array(z.string()), custom_fields: json }).meta({ id: "Metadata" });
+export const metadataInput = z.strictObject({ tags: z.array(z.string()).optional(), custom_fields: json.optional() });
+export const groupsInput = z.array(z.string()).nullable().describe("Groups that may use it; null or []: as the parent, or everybody in the workspace.");
+
+export const Repository = z
+  .object({
+    repository_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    embedding_model: z.string(),
+    allowed_groups: z.array(z.string()).nullable(),
+    allow_user_collections: z.boolean(),
+    chunking_strategy: ChunkingStrategy.nullable(),
+    metadata: Metadata,
+    personal: z.boolean(),
+    status: z.string(),
+    created_by: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    etag: z.string(),
+  })
+  .meta({ id: "Repository" });
+
+export const Collection = z
+  .looseObject({
+    collection_id: z.string(),
+    repository_id: z.string(),
+    repository_name: z.string(),
+    name: z.string(),
+    description: z.string(),
+    chunking_strategy: ChunkingStrategy,
+    own_chunking_strategy: ChunkingStrategy.nullable(),
+    allow_chunking_override: z.boolean(),
+    metadata: Metadata,
+    effective_metadata: Metadata,
+    allowed_groups: z.array(z.string()).nullable(),
+    effective_groups: z.array(z.string()).nullable(),
+    embedding_model: z.string(),
+    private: z.boolean(),
+    pipelines: z.array(z.looseObject({ pipeline_id: z.string() })),
+    status: z.enum(["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED"]),
+    indexing_status: z.enum(["pending", "indexing", "ready", "error"]),
+    document_count: z.number(),
+    documents_by_status: z.record(z.string(), z.number()),
+    total_size_bytes: z.number(),
+    chunk_count: z.number(),
+    last_sync_at: z.string().nullable(),
+    is_default: z.boolean(),
+    access: z.enum(["READ", "WRITE", "ADMIN"]).nullable(),
+    created_by: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    deleted_at: z.string().nullable(),
+    purge_at: z.string().nullable(),
+    incarnation: z.string(),
+    etag: z.string(),
+  })
+  .meta({ id: "Collection" });
+
+export const Document = z
+  .looseObject({
+    document_id: z.string(),
+    collection_id: z.string(),
+    repository_id: z.string(),
+    name: z.string(),
+    file_type: z.string(),
+    size_bytes: z.number(),
+    sha256: z.string().nullable(),
+    version: z.number(),
+    status: z.enum(["uploading", "pending", "indexing", "indexed", "failed"]),
+    error: z.string().nullable(),
+    attempts: z.number(),
+    progress: z.object({ done: z.number(), total: z.number() }).nullable(),
+    chunk_count: z.number(),
+    chunking_strategy: ChunkingStrategy.nullable(),
+    metadata: json,
+    source: z.looseObject({ type: z.enum(["manual", "auto", "existing"]), uri: z.string() }),
+    live_version: z.number().nullable(),
+    uploaded_by: z.string(),
+    uploaded_at: z.string(),
+    indexed_at: z.string().nullable(),
+    job_id: z.string().nullable(),
+    etag: z.string(),
+  })
+  .meta({ id: "Document" });
+
+export const Citation = z
+  .object({
+    document_id: z.string(),
+    filename: z.string(),
+    version: z.number(),
+    page: z.number().optional(),
+    section: z.string().optional(),
+    start: z.number().describe("UTF-16 code units into the document's text."),
+    end: z.number(),
+    quote: z.string(),
+  })
+  .meta({ id: "Citation" });
+
+export const Hit = z
+  .looseObject({
+    repository_id: z.string(),
+    collection_id: z.string(),
+    document_id: z.string(),
+    chunk_id: z.string(),
+    text: z.string(),
+    score: z.number(),
+    scores: z.object({ vector: z.number().optional(), keyword: z.number().optional() }),
+    metadata: json,
+    citation: Citation,
+  })
+  .meta({ id: "Hit" });
+
+export const SearchAnswer = z
+  .looseObject({
+    hits: z.array(Hit),
+    mode_used: z.enum(["hybrid", "vector", "keyword"]),
+    timings: z.object({ embed_ms: z.number(), search_ms: z.number(), total_ms: z.number() }),
+  })
+  .meta({ id: "SearchAnswer" });
+
+export const Job = z
+  .object({
+    job_id: z.string(),
+    kind: z.string(),
+    status: z.enum(["queued", "running", "succeeded", "failed", "cancelled"]),
+    progress: z.object({ done: z.number(), total: z.number() }),
+    attempts: z.number(),
+    error: z.string().nullable(),
+    result: json.nullable(),
+    repository_id: z.string(),
+    collection_id: z.string(),
+    created_by: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: "Job" });
+
+export const Key = z
+  .looseObject({
+    key_id: z.string(),
+    user_id: z.string(),
+    workspace_id: z.string(),
+    groups: z.array(z.string()),
+    role: z.enum(roles),
+  })
+  .meta({ id: "Key" });

@@ -1,0 +1,96 @@
+/** Searches and citations over HTTP. */
+import { z } from "zod";
+import type { Filter } from "../../domain/filter.ts";
+import type { Knowledge } from "../../knowledge/index.ts";
+import { defineRoute, ok, type Route } from "../kit/index.ts";
+import { cid, rid, SearchAnswer } from "./schemas.ts";
+
+const fields = {
+  query: z.string(),
+  mode: z.enum(["hybrid", "vector", "keyword"]).optional().describe("hybrid when absent."),
+  limit: z.number().int().optional().describe("10 when absent, at most 1,000."),
+  filter: z.record(z.string(), z.json()).optional().describe("On the documents' metadata and `filename`, `file_type`, `page`, …; evaluated before ranking."),
+  min_score: z.number().optional(),
+  explain: z.boolean().optional(),
+  as_of: z.string().optional().describe("A time in the past, within the retention of the vectors."),
+  group_by: z.literal("document").optional(),
+  diversity: z.number().optional().describe("0…1: prefer passages that say something else than those before them."),
+  fusion: z.enum(["convex", "rrf"]).optional(),
+  vector_weight: z.number().optional().describe("0…1: the share of the vectors in the mix."),
+  archived: z.boolean().optional(),
+};
+
+const CitationToVerify = z.looseObject({
+  repository_id: z.string(),
+  collection_id: z.string(),
+  document_id: z.string(),
+  version: z.number().int(),
+  start: z.number().int(),
+  end: z.number().int(),
+  quote: z.string(),
+});
+
+const CitationCheck = z.looseObject({
+  valid: z.boolean(),
+  result: z.enum(["exact", "moved", "not_in_document", "version_gone", "document_gone"]),
+  current: z.boolean(),
+});
+
+const citationsMax = 100;
+
+export function searchRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/search",
+      operationId: "search",
+      summary: "Search any number of collections, with one ranking",
+      tag: "search",
+      auth: "caller",
+      readOnlyOk: true,
+      body: z.strictObject({
+        ...fields,
+        collections: z
+          .array(z.strictObject({ repository: z.string(), collection: z.string() }))
+          .optional()
+          .describe("All that the caller may read when absent."),
+        as_user: z
+          .strictObject({ user_id: z.string(), groups: z.array(z.string()).optional() })
+          .optional()
+          .describe("Admins only: what this user would find."),
+      }),
+      answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
+      handler: async ({ caller, body }) => {
+        const { as_user, filter, ...input } = body;
+        const who = as_user === undefined ? caller : knowledge.actingAs(caller, as_user);
+        return ok(await knowledge.search(who, { ...input, filter: filter as Filter | undefined }));
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/repositories/{rid}/collections/{cid}/search",
+      operationId: "searchCollection",
+      summary: "Search one collection",
+      tag: "search",
+      auth: "caller",
+      readOnlyOk: true,
+      params: z.object({ rid, cid }),
+      body: z.strictObject(fields),
+      answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
+      handler: async ({ caller, params: p, body: { filter, ...input } }) =>
+        ok(await knowledge.search(caller, { ...input, filter: filter as Filter | undefined, collections: [{ repository: p.rid, collection: p.cid }] })),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/citations:verify",
+      operationId: "verifyCitations",
+      summary: "Whether quotes stand where citations say, in the version they name",
+      tag: "search",
+      auth: "caller",
+      readOnlyOk: true,
+      body: z.strictObject({ citations: z.array(CitationToVerify).min(1).max(citationsMax) }),
+      answers: { 200: { description: "One check for each citation, in their order.", schema: z.object({ checks: z.array(CitationCheck) }) } },
+      handler: async ({ caller, body }) => ok({ checks: await knowledge.verifyCitations(caller, body.citations) }),
+    }),
+  ];
+}

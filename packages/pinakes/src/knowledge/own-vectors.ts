@@ -1,0 +1,134 @@
+/** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
+import type { Caller } from "../domain/caller.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import type { Filter } from "../domain/filter.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { CollectionStats, CompactionResult, QueryHit, QueryMode, VersionSummary } from "../vectors/index.ts";
+import { Shelf } from "./documents/shelf.ts";
+import { archived, type Collections, type OpenCollection } from "./model/collections.ts";
+import type { KnowledgeParts } from "./parts.ts";
+
+export interface OwnRow {
+  readonly id: string;
+  readonly vector: readonly number[];
+  readonly text?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
+
+export interface OwnQuery {
+  readonly vector?: readonly number[] | undefined;
+  readonly text?: string | undefined;
+  readonly mode?: QueryMode | undefined;
+  readonly limit?: number | undefined;
+  readonly filter?: Filter | undefined;
+  readonly recall?: number | undefined;
+  readonly min_score?: number | undefined;
+}
+
+export interface Written {
+  readonly delta_id: string;
+  readonly session: string;
+  readonly repeated: boolean;
+  readonly duplicates: readonly string[];
+}
+
+export class OwnVectors {
+  readonly #parts: KnowledgeParts;
+  readonly #collections: Collections;
+
+  constructor(parts: KnowledgeParts, collections: Collections) {
+    this.#parts = parts;
+    this.#collections = collections;
+  }
+
+  /** The first rows decide the dimension. */
+  async upsert(caller: Caller, repositoryId: string, collectionId: string, input: { delta_id?: string | undefined; items: readonly OwnRow[] }): Promise<Written> {
+    const name = await this.#writable(caller, repositoryId, collectionId);
+    const dims = input.items[0]?.vector.length ?? 0;
+    if (dims === 0) throw invalid("items: must be a list of rows with vectors.");
+    const upsert = input.items.map(({ id, vector, text, metadata }) => ({
+      id,
+      vector,
+      ...(text === undefined ? {} : { text }),
+      ...(metadata === undefined ? {} : { metadata }),
+    }));
+    const delta = { upsert, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) };
+    return this.#append(caller, name, delta, dims);
+  }
+
+  async delete(caller: Caller, repositoryId: string, collectionId: string, input: { delta_id?: string | undefined; ids: readonly string[] }): Promise<Written> {
+    const name = await this.#writable(caller, repositoryId, collectionId);
+    return this.#append(caller, name, { delete: input.ids, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) });
+  }
+
+  async query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<{ hits: readonly Omit<QueryHit, "vector">[]; mode_used: QueryMode }> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId);
+    const { min_score, ...query } = input;
+    try {
+      const { hits, mode } = await this.#parts.vectors.query(caller.scope, nameOf(opened), { ...query, minScore: min_score });
+      return { hits, mode_used: mode };
+    } catch (error) {
+      if (isMissing(error)) return { hits: [], mode_used: input.mode ?? "vector" };
+      throw error;
+    }
+  }
+
+  /** Of the passages that searches read. */
+  async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<{ stats: CollectionStats | null; versions: readonly VersionSummary[] }> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId);
+    const name = await this.#passages(caller, opened);
+    try {
+      return { stats: await this.#parts.vectors.stats(caller.scope, name), versions: await this.#parts.vectors.history(caller.scope, name) };
+    } catch (error) {
+      if (isMissing(error)) return { stats: null, versions: [] };
+      throw error;
+    }
+  }
+
+  async compact(caller: Caller, repositoryId: string, collectionId: string): Promise<CompactionResult | { readonly outcome: "empty" }> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Compacting" });
+    try {
+      return await this.#parts.vectors.compact(caller.scope, await this.#passages(caller, opened), { all: true });
+    } catch (error) {
+      if (isMissing(error)) return { outcome: "empty" };
+      throw error;
+    }
+  }
+
+  async #passages(caller: Caller, { collection }: OpenCollection): Promise<string> {
+    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
+    return shelf.vectors((await shelf.fence())?.record.generation ?? 1);
+  }
+
+  async #writable(caller: Caller, repositoryId: string, collectionId: string): Promise<string> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Writing vectors" });
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    return nameOf(opened);
+  }
+
+  async #append(caller: Caller, name: string, delta: Parameters<KnowledgeParts["vectors"]["append"]>[2], dims?: number): Promise<Written> {
+    const append = async (): Promise<Written> => {
+      const { deltaId, session, repeated, duplicates } = await this.#parts.vectors.append(caller.scope, name, delta);
+      return { delta_id: deltaId, session, repeated, duplicates };
+    };
+    try {
+      return await append();
+    } catch (error) {
+      if (!isMissing(error) || dims === undefined) throw error;
+      await this.#parts.vectors.create(caller.scope, name, { dims });
+      return append();
+    }
+  }
+}
+
+export function ownVectorsName(incarnation: string): string {
+  return `${incarnation}.own`;
+}
+
+function nameOf({ collection }: OpenCollection): string {
+  return ownVectorsName(collection.incarnation);
+}
+
+function isMissing(error: unknown): boolean {
+  return PinakesError.isInstance(error) && error.code === "NOT_FOUND";
+}

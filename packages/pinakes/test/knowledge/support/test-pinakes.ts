@@ -1,0 +1,119 @@
+/** A whole Pinakes on the stores that people run, with its background work, the real local model and the real parsers. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Caller, CallerInput } from "../../../src/domain/caller.ts";
+import { open, type OpenOptions, type Pinakes } from "../../../src/open.ts";
+import type { DocumentView, Knowledge, UploadInput } from "../../../src/knowledge/index.ts";
+import { until } from "./until.ts";
+
+export const engines = ["memory", "sqlite"] as const;
+export type Engine = (typeof engines)[number];
+
+export interface TestPinakes extends AsyncDisposable {
+  readonly pinakes: Pinakes;
+  readonly knowledge: Knowledge;
+  readonly admin: Caller;
+  readonly lines: readonly string[];
+  /** Of the workspace `acme`, a plain user unless said otherwise. */
+  as(userId: string, who?: Partial<CallerInput>): Caller;
+}
+
+/** Memory beside memory, or SQLite beside a folder; other stores by their addresses. */
+export async function openTestPinakes(engine: Engine | "elsewhere", options: OpenOptions = {}): Promise<TestPinakes> {
+  const dir = await mkdtemp(join(tmpdir(), "pinakes-knowledge-"));
+  const lines: string[] = [];
+  const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : {};
+  const pinakes = await open({ dir, ...stores, log: (line) => void lines.push(line), ...options });
+  const as = (userId: string, who: Partial<CallerInput> = {}) => pinakes.as({ tenant: "acme", userId, ...who });
+  return {
+    pinakes,
+    knowledge: pinakes.knowledge,
+    admin: as("root", { role: "admin" }),
+    lines,
+    as,
+    [Symbol.asyncDispose]: async () => {
+      await pinakes.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Bytes in pieces, as they come over a network. */
+export async function* body(content: string | Uint8Array, pieceBytes = 65_536): AsyncGenerator<Uint8Array> {
+  const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}
+
+/** One place: a caller and a collection. */
+export interface Place {
+  readonly knowledge: Knowledge;
+  readonly caller: Caller;
+  readonly repository: string;
+  readonly collection: string;
+}
+
+export async function newPlace(test: TestPinakes, name = "Papers", caller = test.admin): Promise<Place> {
+  const repository = `r-${Math.random().toString(36).slice(2, 10)}`;
+  await test.knowledge.createRepository(test.admin, { repository_id: repository });
+  const { collection_id } = await test.knowledge.createCollection(caller, repository, { name });
+  return { knowledge: test.knowledge, caller, repository, collection: collection_id };
+}
+
+export async function upload(place: Place, name: string, content: string | Uint8Array, more: Partial<UploadInput> = {}) {
+  return place.knowledge.upload(place.caller, place.repository, place.collection, { name, body: body(content), ...more });
+}
+
+export async function settled(place: Place, documentId: string): Promise<DocumentView> {
+  return until(async () => {
+    const document = await place.knowledge.document(place.caller, place.repository, place.collection, documentId);
+    return document.status === "indexed" || document.status === "failed" ? document : undefined;
+  });
+}
+
+export async function uploaded(place: Place, name: string, content: string | Uint8Array, more: Partial<UploadInput> = {}): Promise<DocumentView> {
+  return settled(place, (await upload(place, name, content, more)).document_id);
+}
+
+export async function texts(place: Place, query: string, more: object = {}): Promise<string[]> {
+  const collections = [{ repository: place.repository, collection: place.collection }];
+  const { hits } = await place.knowledge.search(place.caller, { query, collections, limit: 50, ...more });
+  return hits.map(({ text }) => text);
+}
+
+/** What the counters say against what the documents are. */
+export async function recount(place: Place): Promise<{ told: object; counted: object }> {
+  const { knowledge, caller, repository, collection } = place;
+  const documents: DocumentView[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await knowledge.listDocuments(caller, repository, collection, { limit: 100, cursor });
+    documents.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  const view = await knowledge.collection(caller, repository, collection);
+  const { document_count, total_size_bytes, chunk_count, documents_by_status } = view;
+  const sum = (of: (document: DocumentView) => number) => documents.reduce((total, document) => total + of(document), 0);
+  const by = (status: string) => documents.filter((document) => document.status === status).length;
+  return {
+    told: { document_count, total_size_bytes, chunk_count, documents_by_status },
+    counted: {
+      document_count: documents.length,
+      total_size_bytes: sum((document) => document.size_bytes),
+      chunk_count: sum((document) => document.chunk_count),
+      documents_by_status: { uploading: by("uploading"), pending: by("pending"), indexing: by("indexing"), indexed: by("indexed"), failed: by("failed") },
+    },
+  };
+}
+
+export async function walk<View>(list: (cursor: string | undefined) => Promise<{ items: readonly View[]; next_cursor: string | null }>): Promise<View[]> {
+  const all: View[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await list(cursor);
+    all.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return all;
+}
+
