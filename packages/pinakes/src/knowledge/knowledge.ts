@@ -15,11 +15,13 @@ import { Shelf } from "./documents/shelf.ts";
 import { Uploads, type UploadInput } from "./documents/upload.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { IngestQueue } from "./ingest/ingest-queue.ts";
+import { Reindexer } from "./ingest/reindex.ts";
 import type { WorkRegistry } from "./ingest/work-registry.ts";
-import type { Jobs } from "./jobs/jobs.ts";
+import type { Jobs, NewJob } from "./jobs/jobs.ts";
 import { decideRepository, notFound, type Level } from "./model/access.ts";
 import { archived, Collections, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import { CollectionDeletion } from "./model/delete-collection.ts";
+import { RepositoryDeletion } from "./model/delete-repository.ts";
 import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
 import type { Library, Stored } from "./model/library.ts";
 import type { StatsRecord, VersionInfo } from "./model/records.ts";
@@ -94,6 +96,12 @@ export class Knowledge {
     this.#deletion = new CollectionDeletion(parts, library, this.#collections, registry);
     this.grants = new Grants(parts, { collections: this.#collections, uploads: this.#uploads, documents: this.#documents });
     this.rows = new OwnVectors(parts, this.#collections);
+    const reindexer = new Reindexer(parts, library);
+    const repositories = new RepositoryDeletion(parts, library, this.#deletion);
+    jobs.register("delete-repository", (scope, { repository_id, attempts }, tools) => repositories.purge(scope, repository_id, attempts, tools));
+    jobs.register("reindex", (scope, { repository_id, collection_id, input }, tools) =>
+      reindexer.reindex(scope, repository_id, collection_id, input["embedding_model"] as string | undefined, tools),
+    );
     jobs.register("delete", (scope, { repository_id, collection_id }) => this.#deletion.trash(scope, repository_id, collection_id));
     jobs.register("restore", (scope, { repository_id, collection_id }) => this.#deletion.restore(scope, repository_id, collection_id));
     jobs.register("purge", (scope, { repository_id, collection_id, attempts }) => this.#deletion.purge(scope, repository_id, collection_id, attempts));
@@ -119,6 +127,13 @@ export class Knowledge {
 
   async updateRepository(caller: Caller, repositoryId: string, patch: RepositoryPatch, ifMatch?: string): Promise<RepositoryView> {
     return repositoryView(await this.#repositories.update(caller, repositoryId, patch, ifMatch));
+  }
+
+  /** With all its collections, for good; `confirm` must be the id. */
+  async deleteRepository(caller: Caller, repositoryId: string, confirm: string | undefined): Promise<JobView> {
+    const { record } = await this.#repositories.get(caller, repositoryId, "ADMIN", "Deleting");
+    if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
+    return this.#job(caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
   }
 
   async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
@@ -170,15 +185,25 @@ export class Knowledge {
     if (confirm !== undefined ? confirm !== collectionId : purge)
       throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
     if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    return this.#job(caller, purge ? "purge" : "delete", collection.repository_id, collectionId, !purge);
+    return this.#job(caller, { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId }, !purge);
   }
 
   async restoreCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView> {
     const { collection } = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Restoring", deleted: true });
     if (collection.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${collection.status}.`);
-    const job = await this.#job(caller, "restore", collection.repository_id, collectionId, true);
+    const job = await this.#job(caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
     if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
     return this.collection(caller, repositoryId, collectionId);
+  }
+
+  /** Cuts and embeds every document anew, with the chunking the collection has now, or with another model. Searches see the old until all is ready. */
+  async reindexCollection(caller: Caller, repositoryId: string, collectionId: string, input: { readonly embedding_model?: string | undefined } = {}): Promise<JobView> {
+    const { collection } = await this.#open(caller, repositoryId, collectionId, "ADMIN", "Re-indexing");
+    if (collection.status === "ARCHIVED") throw archived(collection);
+    const { embedding_model } = input;
+    if (embedding_model !== undefined) await this.#parts.embedders.get(embedding_model);
+    const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
+    return this.#job(caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
@@ -347,8 +372,8 @@ export class Knowledge {
     return new Shelf(this.#parts.items, caller.scope, collection).stats();
   }
 
-  async #job(caller: Caller, kind: "delete" | "restore" | "purge", repository_id: string, collection_id: string, wait: boolean): Promise<JobView> {
-    const job = await this.#jobs.start(caller.scope, { kind, repository_id, collection_id, created_by: caller.userId });
+  async #job(caller: Caller, input: Omit<NewJob, "created_by">, wait: boolean): Promise<JobView> {
+    const job = await this.#jobs.start(caller.scope, { ...input, created_by: caller.userId });
     return jobView(wait ? await this.#jobs.run(caller.scope, job.job_id) : job);
   }
 

@@ -42,7 +42,12 @@ export class OwnVectors {
   }
 
   /** The first rows decide the dimension. */
-  async upsert(caller: Caller, repositoryId: string, collectionId: string, input: { delta_id?: string | undefined; items: readonly OwnRow[] }): Promise<Written> {
+  async upsert(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: { delta_id?: string | undefined; items: readonly OwnRow[] },
+  ): Promise<Written> {
     const name = await this.#writable(caller, repositoryId, collectionId);
     const dims = input.items[0]?.vector.length ?? 0;
     if (dims === 0) throw invalid("items: must be a list of rows with vectors.");
@@ -61,7 +66,12 @@ export class OwnVectors {
     return this.#append(caller, name, { delete: input.ids, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) });
   }
 
-  async query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<{ hits: readonly Omit<QueryHit, "vector">[]; mode_used: QueryMode }> {
+  async query(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: OwnQuery,
+  ): Promise<{ hits: readonly Omit<QueryHit, "vector">[]; mode_used: QueryMode }> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
     const { min_score, ...query } = input;
     try {

@@ -48,6 +48,14 @@ describe("Markdown", () => {
     expect(parseMarkdown("---\n\n# A").sections).toEqual([{ start: 5, path: ["A"] }]);
   });
 
+  it("a long file that is parsed in pieces has the headings of the whole", () => {
+    const filler = "Words and more words.\n\n- item\n\n  # in a list\n\n".repeat(300);
+    const long = `# One\n\n${filler}\`\`\`\n\n# code\n${"x\n".repeat(6_000)}\n# code\n\`\`\`\n\n<!--\n\n# comment\n\n-->\n\n<pre>\n\n# raw\n</pre>\n\n${filler}Two\n===\n\n${filler}## Three\n`;
+    const whole = parseMarkdown(long);
+    expect(whole.sections.map(({ path }) => path)).toEqual([["One"], ["Two"], ["Two", "Three"]]);
+    expect(whole.sections.map(({ start }) => long.slice(start, start + 5))).toEqual(["# One", "Two\n=", "## Th"]);
+  });
+
   it("letters of any kind keep offsets right", () => {
     const parsedEmoji = parseMarkdown("😀😀 x\n\n# Ü 世界\n\ntext");
     expect(parsedEmoji.text.slice(parsedEmoji.sections[0]?.start)).toBe("# Ü 世界\n\ntext");

@@ -5,6 +5,7 @@
  */
 import { fromMarkdown } from "mdast-util-from-markdown";
 import type { ParsedText } from "../../ports/parser.ts";
+import { markdownSegments } from "./markdown-segments.ts";
 import { Sections } from "./sections.ts";
 
 const inlineConstructs = [
@@ -21,14 +22,15 @@ const inlineConstructs = [
 ];
 
 export function parseMarkdown(text: string): ParsedText {
-  const base = frontMatterLength(text);
   const sections = new Sections();
-  const tree = fromMarkdown(text.slice(base), "utf8", { extensions: [{ disable: { null: inlineConstructs } }] });
-  for (const node of tree.children) {
-    const start = node.position?.start.offset;
-    const end = node.position?.end.offset;
-    if (node.type !== "heading" || start === undefined || end === undefined) continue;
-    sections.heading(base + start, node.depth, titleOf(text.slice(base + start, base + end)));
+  for (const segment of markdownSegments(text, frontMatterLength(text))) {
+    const tree = fromMarkdown(segment.text, "utf8", { extensions: [{ disable: { null: inlineConstructs } }] });
+    for (const node of tree.children) {
+      const start = node.position?.start.offset;
+      const end = node.position?.end.offset;
+      if (node.type !== "heading" || start === undefined || end === undefined) continue;
+      sections.heading(segment.start + start, node.depth, titleOf(segment.text.slice(start, end)));
+    }
   }
   const warnings: string[] = [];
   return { text, pages: [], sections: sections.finish(warnings), rows: [], warnings };

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Knowledge, UploadedDocument, UploadInput } from "../../knowledge/index.ts";
-import { accepted, defineRoute, noContent, ok, queryInteger, type Answer, type FilePart, type Part, type Route } from "../kit/index.ts";
+import { accepted, defineRoute, noContent, ok, queryInteger, type Answer, type Route } from "../kit/index.ts";
+import type { FilePart, Part } from "../kit/multipart.ts";
 import { chunkingInput, cid, did, Document, pageOf, paging, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/documents";

@@ -1,9 +1,9 @@
 /** Keys, sessions and who is calling, over HTTP. */
 import { z } from "zod";
 import type { Identity } from "../../identity/index.ts";
-import { requireIdentity } from "./require-identity.ts";
 import { roles } from "../../domain/caller.ts";
-import { created, defineRoute, noContent, ok, sessionCookieNameDefault, type Route } from "../kit/index.ts";
+import { created, defineRoute, noContent, ok, type Route } from "../kit/index.ts";
+import { sessionCookieNameDefault } from "../kit/credentials.ts";
 import { id, Key, pageOf, paging } from "./schemas.ts";
 
 const Me = z
@@ -34,7 +34,7 @@ function keyRoutes(identity: Identity): readonly Route[] {
         scopes: z.array(z.enum(["read", "write"])).optional(),
       }),
       answers: { 201: { description: "The key.", schema: Key } },
-      handler: async ({ auth, body }) => created(await identity.keys.create(requireIdentity(auth), body)),
+      handler: async ({ auth, body }) => created(await identity.keys.create(auth, body)),
     }),
     defineRoute({
       method: "GET",
@@ -46,7 +46,7 @@ function keyRoutes(identity: Identity): readonly Route[] {
       query: z.object({ ...paging, workspace_id: z.string().optional().describe("With the root token: whose keys.") }),
       answers: { 200: { description: "A page.", schema: pageOf(Key) } },
       handler: async ({ auth, query }) => {
-        const { items, cursor } = await identity.keys.list(requireIdentity(auth), query);
+        const { items, cursor } = await identity.keys.list(auth, query);
         return ok({ items, next_cursor: cursor ?? null });
       },
     }),
@@ -60,7 +60,7 @@ function keyRoutes(identity: Identity): readonly Route[] {
       params: z.object({ kid: id.describe("Id of the key.") }),
       answers: { 204: { description: "It opens nothing any more." } },
       handler: async ({ auth, params }) => {
-        await identity.keys.revoke(requireIdentity(auth), params.kid);
+        await identity.keys.revoke(auth, params.kid);
         return noContent();
       },
     }),
@@ -107,7 +107,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       tag: "identity",
       auth: "caller",
       answers: { 200: { description: "User, workspace, groups and role.", schema: Me } },
-      handler: ({ auth }) => ok(identity.me(requireIdentity(auth))),
+      handler: ({ auth }) => ok(identity.me(auth)),
     }),
   ];
 }

@@ -1,7 +1,8 @@
 /** What the server is and how it is: open to everybody, and told without secrets. */
 import { z } from "zod";
 import type { Pinakes } from "../../open.ts";
-import { defineRoute, HttpError, ok, type Route } from "../kit/index.ts";
+import { HttpError } from "../kit/http-error.ts";
+import { defineRoute, ok, type Route } from "../kit/index.ts";
 import { metricsText } from "../metrics.ts";
 
 const noStore = { headers: { "cache-control": "no-store" } };

@@ -2,23 +2,15 @@
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { IngestQueue } from "../ingest/ingest-queue.ts";
-import { rangeOf } from "../ingest/ingest-document.ts";
 import { readParsedText, textKey } from "../ingest/parsed-text.ts";
-import { removal, removeLeftovers, unfinishedChunks } from "../ingest/removals.ts";
+import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../ingest/removals.ts";
 import { chunkId } from "../ingest/passages.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { notFound } from "../model/access.ts";
 import { archived, type OpenCollection } from "../model/collections.ts";
 import type { Stored } from "../model/library.ts";
 import { checkLimit } from "../model/list-collections.ts";
-import {
-  documentsContainer,
-  documentStatuses,
-  itemIds,
-  type DocumentRecord,
-  type DocumentStatus,
-  type VersionInfo,
-} from "../model/records.ts";
+import { documentStatuses, documentsContainer, itemIds, shownIn, type DocumentRecord, type DocumentStatus, type VersionInfo } from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { Shelf } from "./shelf.ts";
 import { contentKey } from "./upload.ts";
@@ -109,7 +101,7 @@ export class Documents {
     const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
     const numbers = [...new Set([version, ...versions.map((entry) => entry.version)])];
     const left = {
-      chunks: [...(live === null ? [] : [rangeOf(live)]), ...unfinishedChunks(record, generation)],
+      chunks: [...shownRanges(record), ...unfinishedChunks(record, generation)],
       object_keys:
         record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), textKey(shelf, document_id, number)]),
       now: this.#parts.clock.now(),
@@ -175,9 +167,10 @@ export class Documents {
     { after = -1, limit = knowledgeLimits.pageItemsDefault }: { after?: number; limit?: number },
   ): Promise<{ items: readonly Passage[]; total: number; next?: number }> {
     const { record } = await this.get(caller, opened, documentId);
-    if (record.live === null) return { items: [], total: 0 };
     const shelf = this.#shelf(caller, opened);
-    const { run, chunk_count, generation } = record.live;
+    const shown = shownIn(record, (await shelf.fence())?.record.generation ?? 1);
+    if (shown === null) return { items: [], total: 0 };
+    const { run, chunk_count, generation } = shown;
     const indexes = Array.from({ length: Math.max(0, Math.min(checkLimit(limit), chunk_count - after - 1)) }, (_, i) => after + 1 + i);
     const ids = indexes.map((index) => chunkId(documentId, run, index));
     const rows = ids.length === 0 ? [] : await this.#parts.vectors.get(caller.scope, shelf.vectors(generation), ids);

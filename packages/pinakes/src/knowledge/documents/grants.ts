@@ -92,7 +92,10 @@ export class Grants {
     const { record } = await this.#documents.get(caller, opened, documentId);
     const version = options.version ?? record.versions[0]?.version;
     if (!record.versions.some((entry) => entry.version === version))
-      throw new PinakesError("NOT_FOUND", `There is no content of document "${documentId}"${options.version === undefined ? " yet" : ` of version ${options.version}`}.`);
+      throw new PinakesError(
+        "NOT_FOUND",
+        `There is no content of document "${documentId}"${options.version === undefined ? " yet" : ` of version ${options.version}`}.`,
+      );
     return this.#make(caller, "download", opened.collection, { document_id: documentId, version: version as number }, options.expires_in_seconds);
   }
 

@@ -124,12 +124,15 @@ export class Shelf {
     return items.map(({ id, etag, document }) => ({ id, etag, record: document as unknown as RemovalRecord }));
   }
 
-  /** All or nothing, and only while the collection takes documents. */
-  async write(operations: readonly Operation[]): Promise<BatchResult> {
+  /** All or nothing, and only while the collection takes documents (and, where it matters, is of this generation). */
+  async write(operations: readonly Operation[], generation?: number): Promise<BatchResult> {
+    const where = { status: "ACTIVE", ...(generation === undefined ? {} : { generation }) };
     try {
-      return await this.#batch([{ op: "check", id: itemIds.fence, where: { status: "ACTIVE" } }, ...operations]);
+      return await this.#batch([{ op: "check", id: itemIds.fence, where }, ...operations]);
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 0) throw error;
+      if (generation !== undefined && (await this.fence())?.record.status === "ACTIVE")
+        throw new PinakesError("UNAVAILABLE", "The collection was re-indexed meanwhile; try again.", { cause: error });
       throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" takes no documents: it is archived or deleted.`, { cause: error });
     }
   }

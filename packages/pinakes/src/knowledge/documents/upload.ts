@@ -73,7 +73,8 @@ export class Uploads {
     if (source.uri.length > knowledgeLimits.sourceCharsMax) throw invalid(`source: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
     let override: ChunkingStrategy | null = null;
     if (input.chunking_strategy !== undefined && input.chunking_strategy !== null) {
-      if (!collection.allow_chunking_override)
+      // What a pipeline brings is cut as its settings say, which are the collection's own.
+      if (!collection.allow_chunking_override && source.type !== "auto")
         throw invalid(
           `chunking_strategy: collection "${collection.collection_id}" does not allow another one than its own (allow_chunking_override is false).`,
         );
@@ -232,7 +233,8 @@ export class Uploads {
   /** The document as it was before this upload. */
   async #keep(shelf: Shelf, { record, etag, before }: Begun, key: string): Promise<UploadResult> {
     invariant(before !== undefined, "INTERNAL", "only a document that was there can be unchanged");
-    const next: DocumentRecord = { ...before, version: record.version, run: record.run, touched_at: this.#parts.clock.now() };
+    // The source may say anew how these bytes are recognised: a file that was only touched is not read again.
+    const next: DocumentRecord = { ...before, source: record.source, version: record.version, run: record.run, touched_at: this.#parts.clock.now() };
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
       shelf.move({ from: "uploading", to: before.status }),
@@ -246,23 +248,21 @@ export class Uploads {
     const refused = PinakesError.isInstance(error) && (error.code === "INVALID" || error.code === "LIMIT_EXCEEDED");
     const id = itemIds.document(record.document_id);
     const reason = `The upload broke off: ${error instanceof Error ? error.message : String(error)}`;
-    const failed: DocumentRecord = { ...record, status: "failed", error: reason, touched_at: this.#parts.clock.now() };
+    const touched_at = this.#parts.clock.now();
+    const next: DocumentRecord =
+      refused && before !== undefined ? asBefore(before, record, touched_at) : { ...record, status: "failed", error: reason, touched_at };
     const operations: Operation[] =
       refused && before === undefined
         ? [{ op: "delete", id, ifMatch: etag }, { op: "delete", id: itemIds.source(record.source_key) }, shelf.move({ from: "uploading" })]
-        : [
-            {
-              op: "replace",
-              document: shelf.document(id, refused && before !== undefined ? { ...before, version: record.version, run: record.run } : failed),
-              ifMatch: etag,
-            },
-            shelf.move({ from: "uploading", to: refused && before !== undefined ? before.status : "failed" }),
-          ];
-    // The caller is told the first error; the watchdog sees to what is left.
-    const log = (cause: unknown) =>
+        : [{ op: "replace", document: shelf.document(id, next), ifMatch: etag }, shelf.move({ from: "uploading", to: next.status })];
+    try {
+      await shelf.clean(operations).catch(overtaken);
+      await this.#dropBytes(shelf, record, key);
+      if (next.status === "pending") await this.#queue.send(shelf, next);
+    } catch (cause) {
+      // The caller is told the first error; the watchdog sees to what is left.
       this.#parts.log(`upload of document ${record.document_id} could not be undone: ${cause instanceof Error ? cause.message : String(cause)}`);
-    await shelf.clean(operations).catch(log);
-    await this.#dropBytes(shelf, record, key).catch(log);
+    }
   }
 
   /** Unless the commit went through, and only its answer was lost. */
@@ -303,7 +303,7 @@ export function contentKey(shelf: Shelf, documentId: string, version: number): s
   return `${shelf.prefix}${documentId}/${version}/content`;
 }
 
-function typeOf(name: string, { owner }: RepositoryRecord): FileType {
+export function typeOf(name: string, { owner }: RepositoryRecord): FileType {
   const allowed = owner === null ? fileTypes : catalogTypes;
   const found = fileTypeOf(name);
   if (found !== undefined && allowed.includes(found)) return found;
@@ -314,6 +314,17 @@ function isUnchanged({ record, before }: Begun, sha256: string): boolean {
   if (before === undefined || before.status !== "indexed" || before.sha256 !== sha256) return false;
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   return same(before.metadata, record.metadata) && same(before.chunking_override, record.chunking_override) && before.name === record.name;
+}
+
+/** As it was before an upload that was refused. What was being ingested begins again: the upload has taken over its run. */
+function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touched_at: number): DocumentRecord {
+  const onItsWay = before.status === "pending" || before.status === "indexing";
+  return { ...before, version, run, ...(onItsWay ? { status: "pending" as const, attempts: 0, progress: null, touched_at } : {}) };
+}
+
+/** Somebody else changed or deleted the document: it is theirs. */
+function overtaken(error: unknown): void {
+  if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
 }
 
 function duplicate({ name, document_id }: DocumentRecord): PinakesError {

@@ -5,7 +5,6 @@
 import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { chunkDocument } from "../chunking/index.ts";
@@ -13,17 +12,24 @@ import type { Shelf } from "../documents/shelf.ts";
 import { contentKey } from "../documents/upload.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
 import type { Library, Stored } from "../model/library.ts";
-import { itemIds, type ChunkRange, type CollectionRecord, type DocumentRecord, type IndexedVersion, type RepositoryRecord, type VersionInfo } from "../model/records.ts";
+import {
+  itemIds,
+  type ChunkRange,
+  type CollectionRecord,
+  type DocumentRecord,
+  type IndexedVersion,
+  type RepositoryRecord,
+  type VersionInfo,
+} from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { saveParsedText } from "./parsed-text.ts";
 import { appendRows, chunkId, deleteChunks } from "./passages.ts";
-import { removal, removeLeftovers, unfinishedChunks } from "./removals.ts";
+import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "./removals.ts";
+import { storePassages } from "./store-passages.ts";
 
 /** Tries of one run, after which the document has failed. */
 export const attemptsMax = 5;
-const embedTextsMax = 32;
-const rowsPerDelta = 512;
 const progressMs = 1_000;
 
 /** Somebody changed or deleted the document meanwhile: this run is over. */
@@ -49,14 +55,14 @@ export class DocumentIngester {
 
   /** Throws what stood in the way; the worker decides whether to try again. */
   async ingest(work: Ingestion): Promise<DocumentRecord | undefined> {
-    const begun = await this.#begin(work);
-    if (begun === undefined) return undefined;
     const { repository, collection } = await this.#owners(work.shelf);
+    const begun = await this.#begin(work, collection.embedding_model);
+    if (begun === undefined) return undefined;
     const strategy = begun.current.record.chunking_override ?? effectiveChunking(repository, collection);
     const parsed = await this.#parse(work, begun.current.record);
-    const chunks = await this.#chunk(parsed, strategy, collection, work.signal);
+    const chunks = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
     try {
-      await this.#index(work, begun, chunks, repository, collection);
+      await this.#index(work, begun, chunks, repository.owner ?? begun.current.record.uploaded_by);
       return await this.#finish(work, begun, strategy, chunks.length);
     } catch (error) {
       if (error instanceof Overtaken) await this.#takeBack(work, { run: work.run, chunk_count: chunks.length, generation: begun.generation });
@@ -96,7 +102,7 @@ export class DocumentIngester {
     await work.shelf.write([this.#replace(work, { ...found.record, error: reason, touched_at: this.#parts.clock.now() }, found.etag)]);
   }
 
-  async #begin(work: Ingestion): Promise<Begun | undefined> {
+  async #begin(work: Ingestion, model: string): Promise<Begun | undefined> {
     const found = await work.shelf.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record) || found.record.status === "uploading") return undefined;
     const fence = await work.shelf.fence();
@@ -121,6 +127,7 @@ export class DocumentIngester {
     return {
       current: { record: next, etag: results[1]?.etag as string },
       generation: fence.record.generation,
+      model: fence.record.embedding_model ?? model,
       formerTotal: record.progress?.total ?? 0,
       toldAt: this.#parts.clock.now(),
     };
@@ -143,45 +150,29 @@ export class DocumentIngester {
     return parsed;
   }
 
-  async #chunk(parsed: ParsedText, strategy: ChunkingStrategy, collection: CollectionRecord, signal: AbortSignal): Promise<readonly Chunk[]> {
-    const embedder = await this.#parts.embedders.get(collection.embedding_model);
-    const tokenizer = await this.#parts.tokenizer();
-    const chunks = await chunkDocument(parsed, strategy, { tokenizer, embed: (texts) => embedder.embed(texts, { signal }), signal });
-    if (chunks.length === 0) throw invalid("The document holds no text.");
-    return chunks;
-  }
-
-  /** Embeds and stores passage after passage, so that memory stays small however long the document is. */
-  async #index(work: Ingestion, begun: Begun, chunks: readonly Chunk[], repository: RepositoryRecord, collection: CollectionRecord): Promise<void> {
-    const embedder = await this.#parts.embedders.get(collection.embedding_model);
-    const target = work.shelf.vectors(begun.generation);
-    await this.#parts.vectors.create(work.shelf.scope, target, { dims: embedder.model.dims, metric: embedder.model.metric });
+  async #index(work: Ingestion, begun: Begun, chunks: readonly Chunk[], userId: string): Promise<void> {
+    const { shelf, signal } = work;
     await this.#tell(work, begun, { done: 0, total: chunks.length }, true);
-    for (let at = 0, part = 0; at < chunks.length; at += rowsPerDelta, part += 1) {
-      const slice = chunks.slice(at, at + rowsPerDelta);
-      const vectors: Float32Array[] = [];
-      for (let from = 0; from < slice.length; from += embedTextsMax) {
-        const texts = slice.slice(from, from + embedTextsMax).map(embeddedText);
-        vectors.push(...(await embedder.embed(texts, { kind: "document", signal: work.signal })));
-        await this.#tell(work, begun, { done: at + vectors.length, total: chunks.length });
-      }
-      const { record } = begun.current;
-      const upsert = slice.map((chunk, i) => ({
-        id: chunkId(record.document_id, record.run, chunk.index),
-        vector: vectors[i] as Float32Array,
-        text: chunk.text,
-        metadata: passageMetadata(record, chunk, repository.owner ?? record.uploaded_by),
-      }));
-      const deltaId = `${record.document_id}.${record.run}.${record.attempts}.${part}`;
-      await appendRows(this.#parts, work.shelf.scope, target, { deltaId, upsert }, work.signal);
-      await work.alive();
-    }
+    const { record } = begun.current;
+    await storePassages(this.#parts, {
+      shelf,
+      record,
+      version: newestVersion(record).version,
+      run: record.run,
+      userId,
+      generation: begun.generation,
+      chunks,
+      embedder: await this.#parts.embedders.get(begun.model),
+      deltaId: `${record.document_id}.${record.run}.${record.attempts}`,
+      signal,
+      told: (done) => this.#tell(work, begun, { done, total: chunks.length }),
+    });
     // A former try may have cut it into more pieces.
     if (begun.formerTotal > chunks.length) {
-      const { document_id, run } = begun.current.record;
+      const { document_id, run } = record;
       const extra = Array.from({ length: begun.formerTotal - chunks.length }, (_, i) => chunkId(document_id, run, chunks.length + i));
       for (let at = 0; at < extra.length; at += 5_000)
-        await appendRows(this.#parts, work.shelf.scope, target, { delete: extra.slice(at, at + 5_000) }, work.signal);
+        await appendRows(this.#parts, shelf.scope, shelf.vectors(begun.generation), { delete: extra.slice(at, at + 5_000) }, signal);
     }
   }
 
@@ -214,16 +205,18 @@ export class DocumentIngester {
       error: null,
       progress: null,
       live,
+      prepared: null,
       indexed_at: now,
       touched_at: this.#parts.clock.now(),
     };
     const former = record.live;
+    const left = shownRanges(record);
     const operations: Operation[] = [
       this.#replace(work, next, etag),
       work.shelf.move({ from: "indexing", to: "indexed", chunks: chunkCount - (former?.chunk_count ?? 0), syncedAt: now }),
     ];
-    if (former !== null) operations.push(removal(work.shelf, record, "replaced", { chunks: [rangeOf(former)], now: this.#parts.clock.now() }));
-    await this.#guarded(work.shelf.write(operations));
+    if (left.length > 0) operations.push(removal(work.shelf, record, "replaced", { chunks: left, now: this.#parts.clock.now() }));
+    await this.#guarded(work.shelf.write(operations, begun.generation));
     return next;
   }
 
@@ -246,9 +239,25 @@ export class DocumentIngester {
   }
 }
 
+/** Into passages; a document without any cannot be found, and says so. */
+export async function cutDocument(
+  parts: Pick<KnowledgeParts, "embedders" | "tokenizer">,
+  parsed: ParsedText,
+  strategy: ChunkingStrategy,
+  model: string,
+  signal: AbortSignal,
+): Promise<readonly Chunk[]> {
+  const embedder = await parts.embedders.get(model);
+  const tokenizer = await parts.tokenizer();
+  const chunks = await chunkDocument(parsed, strategy, { tokenizer, embed: (texts) => embedder.embed(texts, { signal }), signal });
+  if (chunks.length === 0) throw invalid("The document holds no text.");
+  return chunks;
+}
+
 interface Begun {
   current: Stored<DocumentRecord>;
   readonly generation: number;
+  readonly model: string;
   /** How many pieces a former try of this run may have stored. */
   readonly formerTotal: number;
   toldAt: number;
@@ -263,32 +272,4 @@ function newestVersion({ versions }: DocumentRecord): VersionInfo {
 
 function isOver({ status }: DocumentRecord): boolean {
   return status === "indexed" || status === "failed";
-}
-
-export function rangeOf({ run, chunk_count, generation }: IndexedVersion): { run: number; chunk_count: number; generation: number } {
-  return { run, chunk_count, generation };
-}
-
-/** With the headings above it: a passage alone often does not say what it is about. */
-function embeddedText({ text, context }: Chunk): string {
-  return context === undefined ? text : `${context}\n${text}`;
-}
-
-function passageMetadata(record: DocumentRecord, chunk: Chunk, userId: string): JsonObject {
-  return {
-    ...record.metadata,
-    document_id: record.document_id,
-    catalog_id: record.collection_id,
-    user_id: userId,
-    filename: record.name,
-    file_type: record.file_type,
-    version: newestVersion(record).version,
-    run: record.run,
-    chunk: chunk.index,
-    start: chunk.start,
-    end: chunk.end,
-    ...(chunk.page === undefined ? {} : { page: chunk.page }),
-    ...(chunk.section === undefined ? {} : { section: chunk.section }),
-    ...(chunk.rows === undefined ? {} : { row_first: chunk.rows[0], row_last: chunk.rows[1] }),
-  };
 }

@@ -11,7 +11,12 @@ export function textKey(shelf: Shelf, documentId: string, version: number): stri
   return `${shelf.prefix}${documentId}/${version}/text`;
 }
 
-export async function saveParsedText(objects: ObjectStore, shelf: Shelf, { document_id, version }: Pick<DocumentRecord, "document_id" | "version">, parsed: ParsedText): Promise<void> {
+export async function saveParsedText(
+  objects: ObjectStore,
+  shelf: Shelf,
+  { document_id, version }: Pick<DocumentRecord, "document_id" | "version">,
+  parsed: ParsedText,
+): Promise<void> {
   await objects.put(shelf.scope, textKey(shelf, document_id, version), Buffer.from(JSON.stringify({ format, ...parsed }), "utf8"));
 }
 

@@ -26,6 +26,13 @@ export function unfinishedChunks({ run, live, progress }: DocumentRecord, genera
   return progress === null || live?.run === run ? [] : [{ run, chunk_count: progress.total, generation }];
 }
 
+/** The passages that searches show, and those that are prepared for the next generation. */
+export function shownRanges({ live, prepared }: Pick<DocumentRecord, "live" | "prepared">): readonly ChunkRange[] {
+  return [live, prepared ?? null].flatMap((shown) =>
+    shown === null ? [] : [{ run: shown.run, chunk_count: shown.chunk_count, generation: shown.generation }],
+  );
+}
+
 /** Tells how many there were. Can be repeated, by anybody, at any time. */
 export async function removeLeftovers(parts: Pick<KnowledgeParts, "objects" | "vectors">, shelf: Shelf, signal?: AbortSignal): Promise<number> {
   let removed = 0;

@@ -79,10 +79,16 @@ export class CollectionDeletion {
     return { mode: "restore", collection_id: collectionId };
   }
 
-  async purge(scope: Scope, repositoryId: string, collectionId: string, attempts: number): Promise<JsonObject> {
+  async purge(
+    scope: Scope,
+    repositoryId: string,
+    collectionId: string,
+    attempts: number,
+    { withDefault = false }: { readonly withDefault?: boolean } = {},
+  ): Promise<JsonObject> {
     const known = await this.#library.collection(scope, repositoryId, collectionId);
     if (known === undefined) return { mode: "purge", stores: [] };
-    if (known.record.is_default && known.record.status === "ACTIVE") throw invalid("The default collection cannot be deleted; its documents can.");
+    if (known.record.is_default && !withDefault) throw invalid("The default collection cannot be deleted; its documents can.");
     const hidden = known.record.status === "DELETE_IN_PROGRESS" ? known : await this.#hide(scope, known, "DELETE_IN_PROGRESS");
     const { record } = hidden;
     const shelf = new Shelf(this.#parts.items, scope, record);

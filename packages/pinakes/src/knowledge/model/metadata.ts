@@ -29,8 +29,8 @@ export function effectiveMetadata(parent: Metadata, own: Metadata): Metadata {
   return { tags: [...new Set([...parent.tags, ...own.tags])], custom_fields: { ...parent.custom_fields, ...own.custom_fields } };
 }
 
-export function checkMergedTags(parent: Metadata, own: Metadata): void {
+export function checkMergedTags(parent: Metadata, own: Metadata, whose = "the collection"): void {
   const { length } = effectiveMetadata(parent, own).tags;
   if (length > knowledgeLimits.tagsMax)
-    throw invalid(`metadata.tags: with those of the repository there would be ${length} tags; at most ${knowledgeLimits.tagsMax} are allowed.`);
+    throw invalid(`metadata.tags: with those of the repository ${whose} would have ${length} tags; at most ${knowledgeLimits.tagsMax} are allowed.`);
 }

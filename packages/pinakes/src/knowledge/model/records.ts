@@ -72,9 +72,14 @@ export interface PipelineSettings {
   readonly trigger: "event" | "schedule";
   /** `file:` a folder, or `s3://bucket/prefix`. */
   readonly source: string;
+  /** Cron with five fields, in UTC; null with the trigger `event`. */
   readonly schedule: string | null;
+  /** Whether a document goes when its file is gone. */
   readonly auto_remove: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
+  /** A run that would remove more than this share of the pipeline's documents stops instead. */
+  readonly max_removal_share: number;
+  readonly created_by: string;
   readonly created_at: string;
 }
 
@@ -124,6 +129,10 @@ export interface FenceRecord {
   readonly collection_id: string;
   /** Which vectors searches read: `<incarnation>.<generation>`. */
   readonly generation: number;
+  /** The model of that generation; that of the collection's record when absent. */
+  readonly embedding_model?: string;
+  /** The generation that is being made, while all documents are cut and embedded anew. */
+  readonly next?: { readonly generation: number; readonly embedding_model: string } | null;
 }
 
 export type DocumentStatus = "uploading" | "pending" | "indexing" | "indexed" | "failed";
@@ -144,6 +153,8 @@ export interface DocumentSource {
   readonly type: "manual" | "auto" | "existing";
   readonly uri: string;
   readonly pipeline_id?: string;
+  /** How the source told this content from others, so that a file that is the same is not read again. */
+  readonly etag?: string;
 }
 
 /** One set of bytes of a document. */
@@ -191,6 +202,8 @@ export interface DocumentRecord {
   readonly chunking_override: ChunkingStrategy | null;
   /** What searches show. */
   readonly live: IndexedVersion | null;
+  /** The same in the generation that is being made; takes the place of `live` when that becomes the collection's. */
+  readonly prepared?: IndexedVersion | null;
   /** Those whose bytes are here, newest first. */
   readonly versions: readonly VersionInfo[];
   readonly uploaded_at: string;
@@ -201,6 +214,12 @@ export interface DocumentRecord {
   readonly run: number;
   /** Epoch milliseconds of the last sign of life, for the watchdog. */
   readonly touched_at: number;
+}
+
+/** What searches of this generation show of a document. */
+export function shownIn({ live, prepared }: DocumentRecord, generation: number): IndexedVersion | null {
+  if (live?.generation === generation) return live;
+  return prepared?.generation === generation ? prepared : null;
 }
 
 /** Which document a source is. Its id makes it unique. */

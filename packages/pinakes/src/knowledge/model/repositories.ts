@@ -11,9 +11,9 @@ import { checkPatchFields } from "./check-fields.ts";
 import { newCollection } from "./new-collection.ts";
 import { isPersonalId, personalAlias, personalRepositoryId } from "./ids.ts";
 import { collectionDocument, countDocument, repositoryDocument, type Library, type Stored } from "./library.ts";
-import { checkMetadata, noMetadata } from "./metadata.ts";
+import { checkMergedTags, checkMetadata, noMetadata } from "./metadata.ts";
 import { checkDescription, checkGroups, checkId, checkName, nameKey } from "./names.ts";
-import { collectionsContainer, type CollectionRecord, type RepositoryRecord } from "./records.ts";
+import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import { isoTime, laterThan } from "./times.ts";
 
 export interface NewRepository {
@@ -112,6 +112,7 @@ export class Repositories {
     for (;;) {
       const { record, etag } = await this.get(caller, repositoryId, "ADMIN", "Changing");
       const next = this.#changed(record, patch);
+      if (patch.metadata !== undefined) await this.#checkTags(scope, next);
       try {
         const { results } = await this.#library.batch(scope, record.repository_id, [
           { op: "replace", document: repositoryDocument(next), ifMatch: ifMatch ?? etag },
@@ -120,6 +121,24 @@ export class Repositories {
       } catch (error) {
         if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
       }
+    }
+  }
+
+  /** No collection may have more tags than there can be, those of its repository included. */
+  async #checkTags(scope: Caller["scope"], { repository_id, metadata }: RepositoryRecord): Promise<void> {
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#parts.items.query(scope, collectionsContainer.name, {
+        equals: { repository_id },
+        range: { prefix: itemIds.collection("") },
+        limit: 200,
+        cursor,
+      });
+      for (const { document } of page.items) {
+        const collection = document as unknown as CollectionRecord;
+        checkMergedTags(metadata, collection.metadata, `collection "${collection.name}"`);
+      }
+      cursor = page.cursor;
+      if (cursor === undefined) return;
     }
   }
 

@@ -15,7 +15,7 @@ import { knowledgeLimits } from "../limits.ts";
 import type { Collections, OpenCollection } from "../model/collections.ts";
 import type { Library } from "../model/library.ts";
 import { listCollections } from "../model/list-collections.ts";
-import type { DocumentRecord } from "../model/records.ts";
+import { shownIn, type DocumentRecord } from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { diversified } from "./diversify.ts";
 import { fuse, type Fusion } from "./fuse.ts";
@@ -80,6 +80,21 @@ interface Found {
   readonly hit: QueryHit;
 }
 
+/** A collection with the vectors that answer for it; without a generation nothing was ever put into it. */
+interface Target {
+  readonly opened: OpenCollection;
+  readonly shelf: Shelf;
+  readonly generation: number | undefined;
+  readonly model: string;
+}
+
+/** A re-index made another generation the collection's while it was searched. */
+class Switched extends Error {}
+
+async function sameGeneration({ shelf, generation }: Target): Promise<void> {
+  if ((await shelf.fence())?.record.generation !== generation) throw new Switched("the collection was re-indexed meanwhile");
+}
+
 const candidatesMin = 100;
 const roundsMax = 5;
 
@@ -95,13 +110,24 @@ export class Search {
   }
 
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
-    const began = performance.now();
     const query = checkSearch(input);
+    for (let round_ = 1; ; round_ += 1) {
+      try {
+        return await this.#search(caller, query);
+      } catch (error) {
+        // The next look finds the new generation.
+        if (!(error instanceof Switched) || round_ >= roundsMax) throw error;
+      }
+    }
+  }
+
+  async #search(caller: Caller, query: CheckedSearch): Promise<SearchResult> {
+    const began = performance.now();
     const targets = await this.#targets(caller, query);
     const embedBegan = performance.now();
     const vectors = query.mode === "keyword" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
     const embedMs = performance.now() - embedBegan;
-    const found = (await Promise.all(targets.map((opened) => this.#candidates(caller, opened, query, vectors.get(opened.collection.embedding_model))))).flat();
+    const found = (await Promise.all(targets.map((target) => this.#candidates(caller, target, query, vectors.get(target.model))))).flat();
     const hits = ranked(found, query);
     const totalMs = performance.now() - began;
     return {
@@ -112,7 +138,19 @@ export class Search {
     };
   }
 
-  async #targets(caller: Caller, query: CheckedSearch): Promise<readonly OpenCollection[]> {
+  /** Which vectors of each collection answer, and of which model they are. */
+  async #targets(caller: Caller, query: CheckedSearch): Promise<readonly Target[]> {
+    const opened = await this.#opened(caller, query);
+    return Promise.all(
+      opened.map(async (one) => {
+        const shelf = new Shelf(this.#parts.items, caller.scope, one.collection);
+        const fence = (await shelf.fence())?.record;
+        return { opened: one, shelf, generation: fence?.generation, model: fence?.embedding_model ?? one.collection.embedding_model };
+      }),
+    );
+  }
+
+  async #opened(caller: Caller, query: CheckedSearch): Promise<readonly OpenCollection[]> {
     const readable = (opened: OpenCollection): boolean => opened.collection.status === "ACTIVE" || query.archived;
     if (query.collections !== undefined) {
       const opened = await Promise.all(query.collections.map(({ repository, collection }) => this.#collections.open(caller, repository, collection)));
@@ -131,8 +169,8 @@ export class Search {
   }
 
   /** Once for each model among the collections. */
-  async #embed(text: string, targets: readonly OpenCollection[]): Promise<Map<string, Float32Array>> {
-    const models = [...new Set(targets.map(({ collection }) => collection.embedding_model))];
+  async #embed(text: string, targets: readonly Target[]): Promise<Map<string, Float32Array>> {
+    const models = [...new Set(targets.map(({ model }) => model))];
     const embedded = await Promise.all(
       models.map(async (model) => {
         const [vector] = await (await this.#parts.embedders.get(model)).embed([text], { kind: "query" });
@@ -143,15 +181,15 @@ export class Search {
   }
 
   /** The best of one collection. Asks for more, and anew, while some of them turn out to be of documents that changed or went. */
-  async #candidates(caller: Caller, opened: OpenCollection, query: CheckedSearch, vector: Float32Array | undefined): Promise<readonly Found[]> {
-    const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
-    const fence = await shelf.fence();
-    if (fence === undefined) return [];
+  async #candidates(caller: Caller, target: Target, query: CheckedSearch, vector: Float32Array | undefined): Promise<readonly Found[]> {
+    const { opened, shelf, generation } = target;
+    if (generation === undefined) return [];
     let limit = Math.min(knowledgeLimits.searchHitsMax, Math.max(candidatesMin, query.limit * 2));
     for (let round_ = 1; ; round_ += 1) {
-      const hits = await this.#query(caller, shelf.vectors(fence.record.generation), { ...query, limit }, vector);
-      const { live, overtaken } = await liveHits(shelf, hits, query.asOf !== undefined);
+      const hits = await this.#query(caller, shelf.vectors(generation), { ...query, limit }, vector);
+      const { live, overtaken } = await liveHits(shelf, hits, generation, query.asOf !== undefined);
       const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
+      if (!enough || hits.length === 0) await sameGeneration(target);
       if (enough || round_ >= roundsMax) return live.map(({ hit, document }) => ({ opened, hit, document }));
       limit = Math.min(knowledgeLimits.searchHitsMax, limit * 2);
     }
@@ -178,16 +216,14 @@ export class Search {
   }
 
   /** What was searched, and what the filter left of it. */
-  async #explain(caller: Caller, targets: readonly OpenCollection[], query: CheckedSearch): Promise<JsonObject> {
+  async #explain(caller: Caller, targets: readonly Target[], query: CheckedSearch): Promise<JsonObject> {
     const collections = await Promise.all(
-      targets.map(async ({ collection, decision }) => {
-        const shelf = new Shelf(this.#parts.items, caller.scope, collection);
-        const name = shelf.vectors((await shelf.fence())?.record.generation ?? 1);
-        const count = async (filter?: Filter) => this.#count(caller, name, filter);
+      targets.map(async ({ opened: { collection, decision }, shelf, generation = 1, model }) => {
+        const count = async (filter?: Filter) => this.#count(caller, shelf.vectors(generation), filter);
         const passages = await count();
         const matching = query.filter === undefined ? passages : await count(query.filter);
-        const { repository_id, collection_id, embedding_model } = collection;
-        return { repository_id, collection_id, embedding_model, access: decision.reason, passages, removed_by_filter: passages - matching };
+        const { repository_id, collection_id } = collection;
+        return { repository_id, collection_id, embedding_model: model, access: decision.reason, passages, removed_by_filter: passages - matching };
       }),
     );
     return { mode: query.mode, fusion: query.fusion, vector_weight: query.weight, collections };
@@ -252,7 +288,7 @@ function checkSearch(input: SearchInput): CheckedSearch {
 }
 
 /** Those whose document shows them. In the past, of a document that is still here, what it showed last. */
-async function liveHits(shelf: Shelf, hits: readonly QueryHit[], past: boolean): Promise<LiveHits> {
+async function liveHits(shelf: Shelf, hits: readonly QueryHit[], generation: number, past: boolean): Promise<LiveHits> {
   const ids = [...new Set(hits.map(({ metadata }) => metadata["document_id"] as string))];
   const documents = new Map((await shelf.readMany(ids)).flatMap((document) => (document === undefined ? [] : [[document.document_id, document] as const])));
   const lastRun = new Map<string, number>();
@@ -263,7 +299,7 @@ async function liveHits(shelf: Shelf, hits: readonly QueryHit[], past: boolean):
   const live = hits.flatMap((hit) => {
     const document = documents.get(hit.metadata["document_id"] as string);
     if (document === undefined) return [];
-    const run = past ? lastRun.get(document.document_id) : document.live?.run;
+    const run = past ? lastRun.get(document.document_id) : shownIn(document, generation)?.run;
     return hit.metadata["run"] === run ? [{ hit, document }] : [];
   });
   const overtaken = !past && documents.values().some(({ document_id, live: shown }) => shown !== null && shown.run > (lastRun.get(document_id) ?? 0));

@@ -50,8 +50,9 @@ export async function queryView({ pool, cache }: Searcher, view: View, query: Ch
     ...(recall === undefined ? {} : { recall }),
     ...(filter === undefined ? {} : { filter }),
   });
-  const ranked = rank(result, mode, limit).filter(({ score }) => minScore === undefined || score >= minScore);
-  return { hits: ranked.map((hit) => readHit(view, hit, query.includeVectors)), ...answer };
+  const ranked = rank(result, mode, limit);
+  const wanted = minScore === undefined ? ranked : ranked.filter(({ score }) => score >= minScore);
+  return { hits: wanted.map((hit) => readHit(view, hit, query.includeVectors)), ...answer };
 }
 
 const searchables = new WeakMap<View, readonly SearchSource[]>();

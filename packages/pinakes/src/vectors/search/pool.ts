@@ -237,9 +237,7 @@ function resultOf({ vector, text }: { readonly vector?: FlatHits | undefined; re
 }
 
 function hitsOf(flat: FlatHits): Hit[] {
-  return Array.from({ length: flat.length / 3 }, (_, i) => ({
-    source: flat[3 * i] as number,
-    row: flat[3 * i + 1] as number,
-    score: flat[3 * i + 2] as number,
-  }));
+  const hits: Hit[] = [];
+  for (let i = 0; i < flat.length; i += 3) hits.push({ source: flat[i] as number, row: flat[i + 1] as number, score: flat[i + 2] as number });
+  return hits;
 }

@@ -110,6 +110,8 @@ class Pieces {
 
   /** Undefined where there is none. */
   read(row: number): string | undefined {
+    // Nobody has one: then not even the offsets are worth a look, which is a wait for memory each.
+    if (this.#bytes.length === 0) return undefined;
     const start = this.#offsets[row] as number;
     const end = this.#offsets[row + 1] as number;
     return start === end ? undefined : this.#bytes.toString("utf8", start, end);

@@ -116,4 +116,3 @@ export async function walk<View>(list: (cursor: string | undefined) => Promise<{
   } while (cursor !== undefined);
   return all;
 }
-

@@ -1,0 +1,211 @@
+/**
+ * All documents of a collection cut and embedded anew, into a generation of vectors beside the one that answers (RFC 0005,
+ * "Re-index"). When every document is prepared, one batch makes the new generation the collection's: searches see the old passages
+ * until then and the new ones from then on. Can be stopped and carried on at any point.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { invariant } from "../../domain/invariant.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { Shelf } from "../documents/shelf.ts";
+import type { JobTools } from "../jobs/jobs.ts";
+import { effectiveChunking } from "../model/collection-fields.ts";
+import { collectionDocument, type Library, type Stored } from "../model/library.ts";
+import {
+  documentsContainer,
+  itemIds,
+  type CollectionRecord,
+  type DocumentRecord,
+  type FenceRecord,
+  type IndexedVersion,
+  type RepositoryRecord,
+} from "../model/records.ts";
+import { isoTime, laterThan } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { cutDocument } from "./ingest-document.ts";
+import { readParsedText } from "./parsed-text.ts";
+import { deleteChunks } from "./passages.ts";
+import { storePassages } from "./store-passages.ts";
+
+const atOnce = 4;
+const roundsMax = 100;
+
+interface Reindexing {
+  readonly shelf: Shelf;
+  readonly repository: RepositoryRecord;
+  readonly collection: CollectionRecord;
+  readonly next: { readonly generation: number; readonly embedding_model: string };
+  readonly tools: JobTools;
+}
+
+export class Reindexer {
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+
+  constructor(parts: KnowledgeParts, library: Library) {
+    this.#parts = parts;
+    this.#library = library;
+  }
+
+  async reindex(scope: Scope, repositoryId: string, collectionId: string, model: string | undefined, tools: JobTools): Promise<JsonObject> {
+    const [repository, collection] = await this.#library.both(scope, repositoryId, collectionId);
+    if (repository === undefined || collection?.record.status !== "ACTIVE") throw new PinakesError("NOT_FOUND", `There is no active collection "${collectionId}".`);
+    const shelf = new Shelf(this.#parts.items, scope, collection.record);
+    await shelf.ensure();
+    const begun = await this.#begin(shelf, model ?? collection.record.embedding_model);
+    const work: Reindexing = { shelf, repository: repository.record, collection: collection.record, next: begun, tools };
+    for (let round = 1; ; round += 1) {
+      invariant(round <= roundsMax, "UNAVAILABLE", "Documents changed again and again during the re-index; try again.");
+      const stats = await shelf.stats();
+      const { prepared, waiting } = await this.#prepareAll(work);
+      if (waiting === 0 && stats !== undefined && (await this.#switch(work, stats.etag))) return this.#settle(work, prepared);
+    }
+  }
+
+  /** One that was begun before is carried on, unless it is for another model. */
+  async #begin(shelf: Shelf, model: string): Promise<Reindexing["next"]> {
+    const found = await shelf.fence();
+    invariant(found !== undefined, "INTERNAL", "the fence was put there");
+    const { next, generation } = found.record;
+    if (next !== undefined && next !== null && next.embedding_model === model) return next;
+    const fresh = { generation: Math.max(generation, next?.generation ?? 0) + 1, embedding_model: model };
+    await shelf.clean([{ op: "replace", document: shelf.document(itemIds.fence, { ...found.record, next: fresh }), ifMatch: found.etag }]);
+    return fresh;
+  }
+
+  /** Tells how many are prepared, and whether some changed under it. */
+  async #prepareAll(work: Reindexing): Promise<{ prepared: number; waiting: number }> {
+    let prepared = 0;
+    let waiting = 0;
+    const open: Stored<DocumentRecord>[] = [];
+    for await (const found of this.#documents(work.shelf)) {
+      if (found.record.live === null) continue;
+      if (isPrepared(found.record, work.next.generation)) prepared += 1;
+      else open.push(found);
+    }
+    const total = prepared + open.length;
+    for (let at = 0; at < open.length; at += atOnce) {
+      await work.tools.tell({ done: prepared, total });
+      const outcomes = await Promise.all(open.slice(at, at + atOnce).map((found) => this.#prepare(work, found)));
+      prepared += outcomes.filter(Boolean).length;
+      waiting += outcomes.filter((done) => !done).length;
+    }
+    await work.tools.tell({ done: prepared, total });
+    // What was prepared in this round is looked at once more before the switch.
+    return { prepared, waiting: open.length > 0 ? Math.max(1, waiting) : 0 };
+  }
+
+  async #prepare(work: Reindexing, { record, etag }: Stored<DocumentRecord>): Promise<boolean> {
+    const { shelf, next, tools } = work;
+    const live = record.live as IndexedVersion;
+    const parsed = await readParsedText(this.#parts.objects, shelf, record.document_id, live.version);
+    if (parsed === undefined) throw new PinakesError("CORRUPT", `The text of document ${record.document_id} is missing. Upload it again, with replace=true.`);
+    const strategy = record.chunking_override ?? effectiveChunking(work.repository, work.collection);
+    const chunks = await cutDocument(this.#parts, parsed, strategy, next.embedding_model, tools.signal);
+    await storePassages(this.#parts, {
+      shelf,
+      record,
+      version: live.version,
+      run: live.run,
+      userId: work.repository.owner ?? record.uploaded_by,
+      generation: next.generation,
+      chunks,
+      embedder: await this.#parts.embedders.get(next.embedding_model),
+      deltaId: `${record.document_id}.${live.run}.${this.#parts.newId()}`,
+      signal: tools.signal,
+      told: async () => tools.signal.throwIfAborted(),
+    });
+    const range = { run: live.run, chunk_count: chunks.length, generation: next.generation };
+    const indexed_at = isoTime(this.#parts.clock.now());
+    const prepared: IndexedVersion = { ...live, ...range, chunking_strategy: strategy, indexed_at };
+    try {
+      await shelf.write([{ op: "replace", document: shelf.document(itemIds.document(record.document_id), { ...record, prepared }), ifMatch: etag }]);
+      return true;
+    } catch (error) {
+      // Replaced or deleted meanwhile: what it is now is looked at in the next round.
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      const now = (await shelf.read(record.document_id))?.record;
+      if (now?.live?.run !== live.run) await deleteChunks(this.#parts, shelf, record.document_id, [range]);
+      return false;
+    }
+  }
+
+  /** Only if no document came, went or changed since they were all looked at. */
+  async #switch({ shelf, next }: Reindexing, statsEtag: string): Promise<boolean> {
+    const found = await shelf.fence();
+    if (found?.record.status !== "ACTIVE") throw new PinakesError("CONFLICT", "The collection was archived or deleted meanwhile.");
+    const { generation, embedding_model } = next;
+    const fence: FenceRecord = { ...found.record, generation, embedding_model, next: null };
+    try {
+      await shelf.clean([
+        { op: "check", id: itemIds.stats, ifMatch: statsEtag },
+        { op: "replace", document: shelf.document(itemIds.fence, fence), ifMatch: found.etag },
+      ]);
+      return true;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
+      throw error;
+    }
+  }
+
+  /** What was prepared is what is live; the old generation goes. */
+  async #settle(work: Reindexing, documents: number): Promise<JsonObject> {
+    const { shelf, next, collection } = work;
+    await this.#recordModel(shelf.scope, collection, next.embedding_model);
+    for await (const { record, etag } of this.#documents(shelf)) {
+      if (record.prepared?.generation !== next.generation) continue;
+      const settled: DocumentRecord = { ...record, live: record.prepared, prepared: null, indexed_at: record.prepared.indexed_at };
+      const chunks = record.prepared.chunk_count - (record.live?.chunk_count ?? 0);
+      await shelf
+        .clean([
+          { op: "replace", document: shelf.document(itemIds.document(record.document_id), settled), ifMatch: etag },
+          ...(chunks === 0 ? [] : [shelf.move({ from: record.status, to: record.status, chunks })]),
+        ])
+        .catch((error: unknown) => {
+          // Replaced or deleted meanwhile, which saw to it.
+          if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+        });
+    }
+    for (let generation = 1; generation < next.generation; generation += 1) {
+      await this.#parts.vectors.purge(shelf.scope, shelf.vectors(generation)).catch((error: unknown) => {
+        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      });
+    }
+    return { documents, generation: next.generation, embedding_model: next.embedding_model };
+  }
+
+  async #recordModel(scope: Scope, { repository_id, collection_id }: CollectionRecord, model: string): Promise<void> {
+    for (;;) {
+      const found = await this.#library.collection(scope, repository_id, collection_id);
+      if (found === undefined || found.record.embedding_model === model) return;
+      const record = { ...found.record, embedding_model: model, updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()) };
+      try {
+        await this.#library.batch(scope, repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch: found.etag }]);
+        return;
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+
+  async *#documents(shelf: Shelf): AsyncGenerator<Stored<DocumentRecord>> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#parts.items.query(shelf.scope, documentsContainer.name, {
+        equals: { repository_id: shelf.place.repository_id, incarnation: shelf.place.incarnation },
+        range: { prefix: itemIds.document("") },
+        limit: 200,
+        cursor,
+      });
+      for (const { document, etag } of page.items) {
+        const { id: _, ...record } = document;
+        yield { record: record as unknown as DocumentRecord, etag };
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+}
+
+function isPrepared({ live, prepared }: DocumentRecord, generation: number): boolean {
+  return live?.generation === generation || (prepared?.generation === generation && prepared.run === live?.run);
+}

@@ -1,0 +1,154 @@
+/**
+ * The pipelines of all tenants, for the background: kept by the system's own tenant, so that a process finds at its start what to watch
+ * and what is due. The collection's record is the truth; an entry is there before it and goes after it, and one without a pipeline is
+ * taken away when it is next looked at. Leases are here, too: who watches a folder, and who runs a pipeline.
+ */
+import { hash } from "node:crypto";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope, SystemScope } from "../../domain/scope.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ContainerDefinition, Item, ItemStore } from "../../ports/item-store.ts";
+import { knowledgeTenant } from "../ingest/work-registry.ts";
+import type { CollectionRecord, PipelineSettings } from "../model/records.ts";
+
+const shards = 8;
+/** An entry this young may belong to a pipeline that is just being made. */
+export const entryRestMs = 60_000;
+export const leaseMs = 60_000;
+
+export const pipelinesContainer: ContainerDefinition = Object.freeze({
+  name: "knowledge-pipelines",
+  partitionKey: ["shard"],
+  indexes: {
+    due: { partition: ["shard"], sort: ["next_run_at"] },
+    byTrigger: { partition: ["shard", "trigger"], sort: ["source"] },
+  },
+});
+
+export interface PipelineEntry {
+  readonly id: string;
+  readonly shard: string;
+  readonly tenant: string;
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+  readonly pipeline_id: string;
+  readonly trigger: PipelineSettings["trigger"];
+  readonly source: string;
+  readonly registered_at: number;
+  /** Epoch milliseconds; only of those with a schedule. */
+  readonly next_run_at?: number;
+}
+
+export interface StoredEntry extends PipelineEntry {
+  readonly etag: string;
+}
+
+export class PipelineRegistry {
+  readonly #items: ItemStore;
+  readonly #scope: Scope;
+  readonly #clock: Clock;
+
+  constructor(items: ItemStore, system: SystemScope, clock: Clock) {
+    this.#items = items;
+    this.#scope = system.forTenant(knowledgeTenant);
+    this.#clock = clock;
+  }
+
+  async put(tenant: string, collection: CollectionRecord, pipeline: PipelineSettings, nextRunAt: number | undefined): Promise<void> {
+    const { repository_id, collection_id, incarnation } = collection;
+    const { pipeline_id, trigger, source } = pipeline;
+    const id = entryId(tenant, incarnation, pipeline_id);
+    const registered_at = this.#clock.now();
+    const next = nextRunAt === undefined ? {} : { next_run_at: nextRunAt };
+    const entry = { id, shard: shardOf(id), tenant, repository_id, collection_id, incarnation, pipeline_id, trigger, source, registered_at, ...next };
+    await this.#items.write(this.#scope, pipelinesContainer.name, [entry.shard], { op: "upsert", document: { ...entry } });
+  }
+
+  async remove(tenant: string, incarnation: string, pipelineId: string): Promise<void> {
+    const id = entryId(tenant, incarnation, pipelineId);
+    await unless(["NOT_FOUND"], this.#items.write(this.#scope, pipelinesContainer.name, [shardOf(id)], { op: "delete", id }));
+  }
+
+  /** False: somebody else was faster, or it is gone. */
+  async reschedule(entry: StoredEntry, nextRunAt: number | undefined): Promise<StoredEntry | undefined> {
+    const { etag, next_run_at: _, ...rest } = entry;
+    const next = { ...rest, ...(nextRunAt === undefined ? {} : { next_run_at: nextRunAt }) };
+    const write = this.#items.write(this.#scope, pipelinesContainer.name, [entry.shard], { op: "replace", document: { ...next }, ifMatch: etag });
+    const written = await unless(["NOT_FOUND", "PRECONDITION_FAILED"], write);
+    return written === undefined ? undefined : { ...next, etag: written.etag as string };
+  }
+
+  async *due(now: number): AsyncGenerator<StoredEntry> {
+    yield* this.#entries("due", (shard) => ({ equals: { shard }, range: { lte: now } }));
+  }
+
+  async *withTrigger(trigger: PipelineSettings["trigger"]): AsyncGenerator<StoredEntry> {
+    yield* this.#entries("byTrigger", (shard) => ({ equals: { shard, trigger } }));
+  }
+
+  /** Takes or renews it; false while it is another's. */
+  async hold(lease: Lease): Promise<boolean> {
+    const { shard, id } = placeOf(lease);
+    const now = this.#clock.now();
+    const document = { id, shard, owner: lease.owner, until: now + leaseMs };
+    const found = await this.#items.read(this.#scope, pipelinesContainer.name, { partition: [shard], id });
+    if (found !== undefined && found.document["owner"] !== lease.owner && (found.document["until"] as number) > now) return false;
+    const operation = found === undefined ? ({ op: "create", document } as const) : ({ op: "replace", document, ifMatch: found.etag } as const);
+    const write = this.#items.write(this.#scope, pipelinesContainer.name, [shard], operation);
+    return (await unless(["CONFLICT", "NOT_FOUND", "PRECONDITION_FAILED"], write)) !== undefined;
+  }
+
+  async release(lease: Lease): Promise<void> {
+    const { shard, id } = placeOf(lease);
+    const write = this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id, where: { owner: lease.owner } });
+    await unless(["NOT_FOUND", "PRECONDITION_FAILED"], write);
+  }
+
+  async *#entries(index: string, query: (shard: string) => { equals: Record<string, string>; range?: { lte: number } }): AsyncGenerator<StoredEntry> {
+    for (let shard = 0; shard < shards; shard += 1) {
+      for (let cursor: string | undefined; ;) {
+        const page = await this.#items.query(this.#scope, pipelinesContainer.name, { index, ...query(String(shard)), limit: 500, cursor });
+        for (const item of page.items) yield entryOf(item);
+        cursor = page.cursor;
+        if (cursor === undefined) break;
+      }
+    }
+  }
+}
+
+export interface Lease {
+  readonly tenant: string;
+  readonly incarnation: string;
+  readonly pipeline_id: string;
+  readonly what: "watch" | "run";
+  /** Another one at every taking. */
+  readonly owner: string;
+}
+
+function placeOf({ tenant, incarnation, pipeline_id, what }: Lease): { shard: string; id: string } {
+  const entry = entryId(tenant, incarnation, pipeline_id);
+  return { shard: shardOf(entry), id: `lease:${what}:${entry}` };
+}
+
+function entryId(tenant: string, incarnation: string, pipelineId: string): string {
+  return `pipeline:${tenant}:${incarnation}:${pipelineId}`;
+}
+
+function shardOf(id: string): string {
+  return String((hash("sha256", id, "buffer")[0] as number) % shards);
+}
+
+function entryOf({ document, etag }: Item): StoredEntry {
+  return { ...(document as unknown as PipelineEntry), etag };
+}
+
+/** undefined when it failed for one of these reasons, which are no errors here. */
+async function unless<T>(codes: readonly PinakesError["code"][], call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (PinakesError.isInstance(error) && codes.includes(error.code)) return undefined;
+    throw error;
+  }
+}
