@@ -12,6 +12,11 @@
  *   PINAKES_VECTOR_RETENTION_DAYS   7          how long earlier versions of vector collections can be read and restored
  *   PINAKES_DROP_BOXES              none       tenant[:collection],… whose producers drop deltas into the bucket
  *   PINAKES_VECTOR_MEMORY_MB        a quarter of the machine's        for opened vector files
+ *   PINAKES_ROOT_TOKEN              made, and kept in PINAKES_DATA    the key of the workspace default's admin
+ *   PINAKES_MODELS                  the local model                   JSON: embedding models, the default first (docs/reference.md)
+ *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
+ *   PINAKES_ALLOWED_ORIGINS         none                              origins of other sites' pages that may call, joined by ","
+ *   PINAKES_LOG_LEVEL               info                              debug | info | warn | error | silent: of request logs
  */
 import { join, resolve } from "node:path";
 import { PinakesError, invalid } from "./domain/errors.ts";
@@ -22,7 +27,16 @@ export interface Config {
   readonly stores: StoresConfig;
   readonly vectors: VectorsConfig;
   readonly dropBoxes: readonly { readonly tenant: string; readonly collection?: string }[];
+  readonly rootToken: string | undefined;
+  /** Checked where they are opened. */
+  readonly models: unknown;
+  readonly oidc: unknown;
+  readonly allowedOrigins: readonly string[];
+  readonly logLevel: LogLevel;
 }
+
+const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 export interface VectorsConfig {
   readonly policy?: { readonly retentionMs: number };
@@ -74,6 +88,11 @@ const names = {
   retention: "PINAKES_VECTOR_RETENTION_DAYS",
   memory: "PINAKES_VECTOR_MEMORY_MB",
   dropBoxes: "PINAKES_DROP_BOXES",
+  rootToken: "PINAKES_ROOT_TOKEN",
+  models: "PINAKES_MODELS",
+  oidc: "PINAKES_OIDC",
+  allowedOrigins: "PINAKES_ALLOWED_ORIGINS",
+  logLevel: "PINAKES_LOG_LEVEL",
 } as const;
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -89,7 +108,39 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ),
     vectors: parseVectors(value(names.retention), value(names.memory)),
     dropBoxes: parseDropBoxes(value(names.dropBoxes)),
+    rootToken: value(names.rootToken),
+    models: parseJson(value(names.models), names.models),
+    oidc: parseJson(value(names.oidc), names.oidc),
+    allowedOrigins: parseOrigins(value(names.allowedOrigins)),
+    logLevel: parseLogLevel(value(names.logLevel) ?? "info"),
   };
+}
+
+function parseJson(text: string | undefined, name: string): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw invalid(`${name}: is not JSON (${error instanceof Error ? error.message : String(error)}).`, { cause: error });
+  }
+}
+
+function parseOrigins(text: string | undefined): readonly string[] {
+  return (text ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map((part) => {
+      const origin = URL.canParse(part) ? new URL(part).origin : undefined;
+      if (origin !== part) throw invalid(`${names.allowedOrigins}: must be origins such as https://app.example.com, joined by ",", got ${JSON.stringify(part)}.`);
+      return part;
+    });
+}
+
+function parseLogLevel(text: string): LogLevel {
+  const level = logLevels.find((one) => one === text);
+  if (level === undefined) throw invalid(`${names.logLevel}: must be one of ${logLevels.join(", ")}, got ${JSON.stringify(text)}.`);
+  return level;
 }
 
 function parseVectors(retention: string | undefined, memory: string | undefined): VectorsConfig {

@@ -5,7 +5,8 @@ import { PinakesError, invalid } from "./domain/errors.ts";
 import type { SystemScope } from "./domain/scope.ts";
 import { createItemStore } from "./items/create-item-store.ts";
 import { Periodic } from "./items/periodic.ts";
-import type { Embedders } from "./knowledge/index.ts";
+import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-source/index.ts";
+import type { BucketPlace, Embedders, FolderPlace, PipelinePlaces } from "./knowledge/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Embedder, Tokenizer } from "./ports/embedder.ts";
 import type { ItemStore } from "./ports/item-store.ts";
@@ -139,4 +140,39 @@ export async function openModels(given: unknown): Promise<OpenedModels> {
 export async function openParsers(): Promise<Parser> {
   const { openParser } = await import("./drivers/parsers/index.ts");
   return openParser({ threads: Math.max(1, Math.min(4, cpus().length - 1)) });
+}
+
+/** What pipelines may read, as an operator writes it. Each bucket, and the queue, is connected to when it is first used. */
+export interface PipelineOptions {
+  /** Folders, each open to every workspace unless it names some. */
+  readonly pipelineFolders?: readonly (string | FolderPlace)[];
+  /** `s3://bucket/prefix?region=…`, or the same in parts. */
+  readonly pipelineBuckets?: readonly (string | (BucketSettings & Pick<BucketPlace, "tenants">))[];
+  /** `sqs://region/queue`: the queue to which the buckets send their events. */
+  readonly pipelineQueue?: string | EventQueueSettings;
+}
+
+export async function openPipelinePlaces({ pipelineFolders = [], pipelineBuckets = [], pipelineQueue }: PipelineOptions) {
+  const { openS3Bucket, openSqsEvents, parseBucket, parseEventQueue } = await import("./drivers/s3-source/index.ts");
+  const opened = new Map<string, Promise<S3Bucket>>();
+  const buckets = pipelineBuckets.map((given, i): BucketPlace => {
+    const place = typeof given === "string" ? parseBucket(given, `pipelineBuckets[${i}]`) : given;
+    const key = JSON.stringify([place.bucket, place.region, place.endpoint, place.credentials?.accessKeyId]);
+    const connect = async () => {
+      const known = opened.get(key) ?? openS3Bucket(place);
+      opened.set(key, known);
+      return known;
+    };
+    return { bucket: place.bucket, prefix: place.prefix, tenants: "tenants" in place ? place.tenants : undefined, reader: async (prefix) => (await connect()).reader(prefix) };
+  });
+  const queue = typeof pipelineQueue === "string" ? parseEventQueue(pipelineQueue, "pipelineQueue") : pipelineQueue;
+  const places: PipelinePlaces = {
+    folders: pipelineFolders.map((place) => (typeof place === "string" ? { path: place } : place)),
+    buckets,
+    events: queue === undefined ? undefined : () => openSqsEvents(queue),
+  };
+  const close = async (): Promise<void> => {
+    for (const bucket of opened.values()) (await bucket).close();
+  };
+  return { places, close };
 }

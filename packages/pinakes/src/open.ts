@@ -11,14 +11,14 @@ import { openIdentity, type Identity, type OidcSettings } from "./identity/index
 import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
-import { openItems, openModels, openObjects, openParsers, openQueue } from "./open-engines.ts";
+import { openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, type PipelineOptions } from "./open-engines.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
 import type { Queue, QueueCapabilities } from "./ports/queue.ts";
 import { openVectors, processDropBox, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
 
-export interface OpenOptions {
+export interface OpenOptions extends PipelineOptions {
   /** Where embedded stores keep their files; `./data` when absent. */
   readonly dir?: string;
   /** `sqlite:./folder`, `postgres://…`, `dynamodb://region/prefix` or `memory:`; SQLite in `dir` when absent. */
@@ -95,6 +95,7 @@ const dropBoxWaitMs = 20_000;
 const dropBoxPauseMs = 1_000;
 const watchdogMs = 10_000;
 const ingestPauseMs = 1_000;
+const pipelineMs = 1_000;
 const readyMsMax = 2_000;
 const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
 
@@ -141,6 +142,7 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
           vectorWork(vectors, log),
           new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal) => knowledge.work(signal), log }),
           new Periodic({ name: "watchdog", everyMs: watchdogMs, run: (signal) => knowledge.sweep(signal), log }),
+          ...pipelineWork(knowledge, log),
           ...dropBoxWork(options.dropBoxes ?? [], { vectors: vectors.vectors, objects, queue, log }),
           ...own,
         ];
@@ -168,8 +170,11 @@ async function openFeatures(
   undo.defer(() => parser.close());
   const system = systemScope("identity: keys, sessions and workspaces", log);
   const identity = undo.use(await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }));
+  const pipelines = await openPipelinePlaces(options);
+  undo.defer(() => pipelines.close());
   const knowledge = await openKnowledge({
     ...stores,
+    pipelines: pipelines.places,
     embedders: models.embedders,
     tokenizer: models.tokenizer,
     parser,
@@ -183,6 +188,14 @@ async function openFeatures(
   undo.defer(() => knowledge.close());
   const opened = undo.move();
   return { knowledge, identity, close: () => opened.disposeAsync() };
+}
+
+function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => void): Periodic[] {
+  return [
+    new Periodic({ name: "pipeline folders", everyMs: pipelineMs, run: (signal) => pipelines.startWatching(signal), log }),
+    new Periodic({ name: "pipeline schedules", everyMs: pipelineMs, run: (signal) => pipelines.sweepSchedules(signal), log }),
+    ...(pipelines.listens ? [new Periodic({ name: "pipeline events", everyMs: pipelineMs, run: (signal) => pipelines.listen(signal), log })] : []),
+  ];
 }
 
 function vectorWork(vectors: OpenedVectors, log: (line: string) => void): Periodic {

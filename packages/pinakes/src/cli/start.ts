@@ -3,23 +3,37 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { describeItems, describeObjects, describeQueue, readConfig, type Config } from "../config.ts";
 import { PinakesError } from "../domain/errors.ts";
 import { createApp } from "../http/app.ts";
+import { createLogger } from "../http/kit/index.ts";
 import { serve, type RunningServer } from "../http/serve.ts";
+import { readOidcSettings } from "../identity/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
+import { rootToken, type RootToken } from "./root-token.ts";
 
 async function start(): Promise<void> {
   const config = readConfig(process.env);
   prepareFolder(config);
-  const log = (line: string) => console.error(`${new Date().toISOString()} ${line}`);
-  const pinakes = await openStores(config.stores, { log, vectors: config.vectors, dropBoxes: config.dropBoxes });
+  const logger = createLogger({ level: config.logLevel });
+  const log = (line: string) => logger.info(line);
+  const root = rootToken(config.stores.data, config.rootToken);
+  const pinakes = await openStores(config.stores, {
+    log,
+    vectors: config.vectors,
+    dropBoxes: config.dropBoxes,
+    rootToken: root.token,
+    models: config.models,
+    ...(config.oidc === undefined ? {} : { oidc: readOidcSettings(config.oidc) }),
+  });
+  const closing = new AbortController();
   let server: RunningServer;
   try {
-    server = await serve(createApp(pinakes, { log }), config);
+    const { allowedOrigins } = config;
+    server = await serve(await createApp(pinakes, { log: logger, closing: closing.signal, allowedOrigins }), config);
   } catch (error) {
     await pinakes.close();
     throw error;
   }
-  greet(config, pinakes, server);
-  stopOnSignal(pinakes, server);
+  greet(config, pinakes, server, root);
+  stopOnSignal(pinakes, server, closing);
 }
 
 /** Asked here and not of the stores, whose own words about it differ. */
@@ -37,8 +51,9 @@ function prepareFolder({ stores: { data, items, objects } }: Config): void {
   }
 }
 
-function greet({ stores }: Config, pinakes: Pinakes, { url }: RunningServer): void {
+function greet({ stores }: Config, pinakes: Pinakes, { url }: RunningServer, { token, file }: RootToken): void {
   const { name, version, database } = pinakes.info();
+  const key = file === undefined ? "$PINAKES_ROOT_TOKEN" : `$(cat ${file})`;
   console.log(`
 ${name} ${version} listens on ${url}
 
@@ -46,20 +61,26 @@ ${name} ${version} listens on ${url}
   items     ${describeItems(stores.items)}
   objects   ${describeObjects(stores.objects)}
   queue     ${describeQueue(stores.queue)}
+  models    ${pinakes.knowledge.models.map(({ id, provider }) => `${id} (${provider})`).join(", ")}
 
-Try      curl ${url}/v1/info
-         curl ${url}/readyz
+Sign in  ${file === undefined ? "with PINAKES_ROOT_TOKEN" : `with the key in ${file}`}, as: Authorization: Bearer ${file === undefined ? "…" : token}
+Try      export KEY=${key} AT=${url}/v1/repositories/me/collections JSON="content-type: application/json"
+         curl -H "Authorization: Bearer $KEY" -H "$JSON" $AT -d '{"collection_id":"notes","name":"Notes"}'
+         curl -H "Authorization: Bearer $KEY" -F file=@README.md $AT/notes/documents
+         curl -H "Authorization: Bearer $KEY" -H "$JSON" $AT/notes/search -d '{"query":"how do I start it?","limit":3}'
+Read     ${url}/docs
 Stop     Ctrl-C
 `);
 }
 
-function stopOnSignal(pinakes: Pinakes, server: RunningServer): void {
+function stopOnSignal(pinakes: Pinakes, server: RunningServer, closing: AbortController): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     // A second signal does not wait.
     if (stopping) process.exit(1);
     stopping = true;
     console.log(`${signal}: closing.`);
+    closing.abort();
     server
       .close()
       .then(() => pinakes.close())

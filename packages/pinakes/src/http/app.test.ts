@@ -6,6 +6,7 @@ import { tenantScope } from "../domain/scope.ts";
 import { open, type Pinakes } from "../open.ts";
 import { failure } from "../testing/object-store/fixture.ts";
 import { createApp } from "./app.ts";
+import { createLogger } from "./kit/index.ts";
 import { serve } from "./serve.ts";
 
 const pinakes = await open({ items: "memory:", objects: "memory:" });
@@ -17,6 +18,9 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     objects: pinakes.objects,
     queue: pinakes.queue,
     vectors: pinakes.vectors,
+    knowledge: pinakes.knowledge,
+    identity: pinakes.identity,
+    as: (who) => pinakes.as(who),
     info: () => pinakes.info(),
     ready,
     close: async () => {},
@@ -30,7 +34,7 @@ async function body(response: Response): Promise<Record<string, unknown>> {
 
 describe("http: system routes", () => {
   it("/healthz says that the process lives", async () => {
-    const response = await createApp(pinakes).request("/healthz");
+    const response = await (await createApp(pinakes)).request("/healthz");
     expect(response.status).toBe(200);
     expect(await body(response)).toEqual({ status: "ok" });
   });
@@ -39,7 +43,7 @@ describe("http: system routes", () => {
     const scope = tenantScope("secret-tenant");
     await pinakes.vectors.create(scope, "secret-collection", { dims: 2 });
     await pinakes.vectors.append(scope, "secret-collection", { upsert: [{ id: "a", vector: [1, 2] }] });
-    const read = async (): Promise<string> => (await createApp(pinakes).request("/metrics")).text();
+    const read = async (): Promise<string> => (await (await createApp(pinakes)).request("/metrics")).text();
     await vi.waitFor(async () => expect(await read()).toMatch(/^pinakes_vectors_folds_total 1$/m), { timeout: 30_000 });
     const text = await read();
     expect(text).toMatch(/^# TYPE pinakes_vectors_oldest_pending_delta_age_seconds gauge$/m);
@@ -50,11 +54,11 @@ describe("http: system routes", () => {
   });
 
   it("/readyz asks the stores, and answers 503 with the reasons when one does not answer", async () => {
-    const ready = await createApp(pinakes).request("/readyz");
+    const ready = await (await createApp(pinakes)).request("/readyz");
     expect(ready.status).toBe(200);
     expect(await body(ready)).toEqual({ status: "ready", warnings: {} });
     const broken = withReady(async () => ({ ready: false, reasons: { items: "no answer within 2000 ms" }, warnings: { "ttl sweep": "x" } }));
-    const response = await createApp(broken).request("/readyz");
+    const response = await (await createApp(broken)).request("/readyz");
     expect(response.status).toBe(503);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(await body(response)).toMatchObject({
@@ -67,7 +71,7 @@ describe("http: system routes", () => {
   });
 
   it("/v1/info tells name, version, engines, capabilities and uptime", async () => {
-    const answer = await body(await createApp(pinakes).request("/v1/info"));
+    const answer = await body(await (await createApp(pinakes)).request("/v1/info"));
     expect(answer).toEqual({
       name: "pinakes",
       version: "0.1.0",
@@ -76,13 +80,14 @@ describe("http: system routes", () => {
       items: { engine: "memory", index_reads: "strong", batch_operations_max: 100, durable: false },
       objects: { driver: "memory", conditional_put: true, durable: false },
       queue: { driver: "items on memory", dedup_window_ms: pinakes.queue.capabilities.dedupWindowMs, durable: false },
+      models: [{ id: "all-MiniLM-L6-v2", provider: "local" }],
     });
   });
 });
 
 describe("http: errors", () => {
   it("an unknown route is a 404 problem with every field, and the request id comes back", async () => {
-    const response = await createApp(pinakes).request("/v1/nothing", { method: "POST", headers: { "x-request-id": "mine-1" } });
+    const response = await (await createApp(pinakes)).request("/v1/nothing", { method: "POST", headers: { "x-request-id": "mine-1" } });
     expect(response.status).toBe(404);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(response.headers.get("x-request-id")).toBe("mine-1");
@@ -99,33 +104,33 @@ describe("http: errors", () => {
 
   it("a request id that could break a log or header is replaced", async () => {
     for (const id of ["a b", "x".repeat(129), "", "ä"]) {
-      const response = await createApp(pinakes).request("/nothing", { headers: { "x-request-id": id === "ä" ? "%C3%A4" : id } });
+      const response = await (await createApp(pinakes)).request("/nothing", { headers: { "x-request-id": id === "ä" ? "%C3%A4" : id } });
       expect((await body(response))["request_id"]).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
   it("an error of ours keeps its code; any other is a 500 that tells nothing but the request id, and is logged", async () => {
-    const ours = createApp(withReady(() => Promise.reject(new PinakesError("LIMIT_EXCEEDED", "Too much."))));
+    const ours = await createApp(withReady(() => Promise.reject(new PinakesError("LIMIT_EXCEEDED", "Too much."))));
     const limited = await ours.request("/readyz");
     expect(limited.status).toBe(413);
     expect(await body(limited)).toMatchObject({ code: "LIMIT_EXCEEDED", detail: "Too much.", title: "A limit was exceeded" });
     const lines: string[] = [];
-    const broken = createApp(
+    const broken = await createApp(
       withReady(() => Promise.reject(new Error("password is hunter2"))),
-      { log: (line) => lines.push(line) },
+      { log: createLogger({ destination: { write: (line: string) => void lines.push(line) } }) },
     );
     const response = await broken.request("/readyz", { headers: { "x-request-id": "r7" } });
     expect(response.status).toBe(500);
     const text = await response.text();
     expect(text).not.toContain("hunter2");
     expect(JSON.parse(text)).toMatchObject({ code: "INTERNAL", request_id: "r7", detail: expect.stringContaining("r7") as string });
-    expect(lines.join("\n")).toMatch(/request r7: GET \/readyz: .*hunter2/);
+    expect(lines.join("\n")).toMatch(/"request_id":"r7".*hunter2/);
   });
 });
 
 describe("http: a real socket", () => {
   it("serves on a free port, and closes while a client keeps its connection open", async () => {
-    const server = await serve(createApp(pinakes), { host: "127.0.0.1", port: 0 });
+    const server = await serve(await createApp(pinakes), { host: "127.0.0.1", port: 0 });
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const response = await fetch(`${server.url}/v1/info`);
     expect(await body(response)).toMatchObject({ name: "pinakes" });
@@ -142,7 +147,7 @@ describe("http: a real socket", () => {
       await gate.promise;
       return { ready: true, reasons: {}, warnings: {} };
     });
-    const server = await serve(createApp(slow), { host: "127.0.0.1", port: 0 });
+    const server = await serve(await createApp(slow), { host: "127.0.0.1", port: 0 });
     const request = fetch(`${server.url}/readyz`);
     await sleep(50);
     const closed = server.close();
@@ -152,10 +157,10 @@ describe("http: a real socket", () => {
   });
 
   it("a taken port and an address of another machine are told in words", async () => {
-    const server = await serve(createApp(pinakes), { host: "127.0.0.1", port: 0 });
+    const server = await serve(await createApp(pinakes), { host: "127.0.0.1", port: 0 });
     const port = Number(new URL(server.url).port);
-    expect((await failure(serve(createApp(pinakes), { host: "127.0.0.1", port }), "UNAVAILABLE")).detail).toContain(`Port ${port} on 127.0.0.1 is taken`);
-    await failure(serve(createApp(pinakes), { host: "192.0.2.1", port: 0 }), "INVALID");
+    expect((await failure(serve(await createApp(pinakes), { host: "127.0.0.1", port }), "UNAVAILABLE")).detail).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    await failure(serve(await createApp(pinakes), { host: "192.0.2.1", port: 0 }), "INVALID");
     await server.close();
   });
 });

@@ -1,9 +1,10 @@
 /** What agents know. */
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
-export { Knowledge, type CollectionChange, type ListPage, type UploadedDocument } from "./knowledge.ts";
+export { Knowledge, type CollectionChange, type ListPage, type NotifiedPipeline, type UploadedDocument } from "./knowledge.ts";
 export { knowledgeLimits, quotaDefaults, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";
 export type { CollectionView, DocumentView, IndexingStatus, JobView, RepositoryView } from "./views.ts";
+export type { BucketPlace, FolderPlace, NewPipeline, PipelinePlaces, PipelinePlan, PipelineView } from "./pipelines/index.ts";
 export type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 export type { CollectionPatch, NewCollection } from "./model/collections.ts";
 export type { CollectionQuery } from "./model/list-collections.ts";

@@ -18,7 +18,7 @@ import type { IngestQueue } from "./ingest/ingest-queue.ts";
 import { Reindexer } from "./ingest/reindex.ts";
 import type { WorkRegistry } from "./ingest/work-registry.ts";
 import type { Jobs, NewJob } from "./jobs/jobs.ts";
-import { decideRepository, notFound, type Level } from "./model/access.ts";
+import { decideCollection, decideRepository, notFound, type Decision, type Level } from "./model/access.ts";
 import { archived, Collections, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import { CollectionDeletion } from "./model/delete-collection.ts";
 import { RepositoryDeletion } from "./model/delete-repository.ts";
@@ -28,6 +28,7 @@ import type { StatsRecord, VersionInfo } from "./model/records.ts";
 import { Repositories, type NewRepository, type RepositoryPatch } from "./model/repositories.ts";
 import { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
+import type { NewPipeline, Notified, PipelinePlan, Pipelines, PipelineView } from "./pipelines/index.ts";
 import { Search, type SearchInput, type SearchResult } from "./search/search.ts";
 import {
   collectionView,
@@ -62,6 +63,11 @@ export interface KnowledgePieces {
   readonly queue: IngestQueue;
   readonly registry: WorkRegistry;
   readonly jobs: Jobs;
+  readonly pipelines: Pipelines;
+}
+
+export interface NotifiedPipeline extends Omit<Notified, "job"> {
+  readonly job: JobView | null;
 }
 
 interface Paging {
@@ -79,15 +85,17 @@ export class Knowledge {
   readonly #uploads: Uploads;
   readonly #search: Search;
   readonly #deletion: CollectionDeletion;
+  readonly #pipelines: Pipelines;
   /** Links with which files are uploaded and downloaded without a key. */
   readonly grants: Grants;
   /** Rows that callers embed themselves, and a look at the vectors below. */
   readonly rows: OwnVectors;
 
-  constructor({ parts, library, queue, registry, jobs }: KnowledgePieces) {
+  constructor({ parts, library, queue, registry, jobs, pipelines }: KnowledgePieces) {
     this.#parts = parts;
     this.#library = library;
     this.#jobs = jobs;
+    this.#pipelines = pipelines;
     this.#repositories = new Repositories(parts, library);
     this.#collections = new Collections(parts, library, this.#repositories);
     this.#documents = new Documents(parts, queue);
@@ -197,7 +205,12 @@ export class Knowledge {
   }
 
   /** Cuts and embeds every document anew, with the chunking the collection has now, or with another model. Searches see the old until all is ready. */
-  async reindexCollection(caller: Caller, repositoryId: string, collectionId: string, input: { readonly embedding_model?: string | undefined } = {}): Promise<JobView> {
+  async reindexCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: { readonly embedding_model?: string | undefined } = {},
+  ): Promise<JobView> {
     const { collection } = await this.#open(caller, repositoryId, collectionId, "ADMIN", "Re-indexing");
     if (collection.status === "ARCHIVED") throw archived(collection);
     const { embedding_model } = input;
@@ -262,6 +275,42 @@ export class Knowledge {
     const opened = await this.#open(caller, repositoryId, collectionId);
     const { items, total, next } = await this.#documents.passages(caller, opened, documentId, { after, limit: checkLimit(limit) });
     return { items, total, next_cursor: next === undefined ? null : String(next) };
+  }
+
+  async createPipeline(caller: Caller, repositoryId: string, collectionId: string, input: NewPipeline): Promise<PipelineView> {
+    return this.#pipelines.add(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Adding a pipeline"), input);
+  }
+
+  async listPipelines(caller: Caller, repositoryId: string, collectionId: string): Promise<ListPage<PipelineView>> {
+    return { items: this.#pipelines.list(await this.#open(caller, repositoryId, collectionId)), next_cursor: null };
+  }
+
+  /** Its documents stay. */
+  async deletePipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelineView> {
+    return this.#pipelines.remove(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Deleting a pipeline"), pipelineId);
+  }
+
+  /** What a run would do now. */
+  async planPipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelinePlan> {
+    return this.#pipelines.plan(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Planning a pipeline"), pipelineId);
+  }
+
+  async runPipeline(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    pipelineId: string,
+    options: { readonly force?: boolean | undefined } = {},
+  ): Promise<JobView> {
+    const opened = await this.#open(caller, repositoryId, collectionId, "ADMIN", "Running a pipeline");
+    return jobView(await this.#pipelines.run(caller, opened, pipelineId, options));
+  }
+
+  /** With the event that a bucket sends, as S3 or EventBridge write it. */
+  async notifyPipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string, event: unknown): Promise<NotifiedPipeline> {
+    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Notifying a pipeline");
+    const { job, ...counts } = await this.#pipelines.notify(caller, opened, pipelineId, event);
+    return { ...counts, job: job === null ? null : jobView(job) };
   }
 
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
@@ -341,14 +390,27 @@ export class Knowledge {
     return recount(this.#parts.items, new Shelf(this.#parts.items, caller.scope, collection), options);
   }
 
-  /** What the caller may do with it, and why. */
+  /** What the caller, or for admins somebody else, may do with it, and why. Only admins are told about what is not visible. */
   async explainAccess(
     caller: Caller,
     repositoryId: string,
     collectionId?: string,
-  ): Promise<{ level: Level | null; reason: string; groups: readonly string[] }> {
-    if (collectionId === undefined) return decideRepository(caller, (await this.#repositories.get(caller, repositoryId)).record);
-    return (await this.#open(caller, repositoryId, collectionId)).decision;
+    user?: { readonly user_id: string; readonly groups?: readonly string[] | undefined },
+  ): Promise<Decision> {
+    const who = user === undefined ? caller : this.actingAs(caller, user);
+    const { record: repository } = await this.#repositories.get(caller, repositoryId);
+    if (collectionId === undefined) return decideRepository(who, repository);
+    const { collection } = await this.#open(caller, repositoryId, collectionId);
+    return decideCollection(who, repository, collection);
+  }
+
+  /** The texts as vectors of a model; the default one when absent. */
+  async embed(caller: Caller, texts: readonly string[], model?: string): Promise<{ model: string; vectors: readonly Float32Array[]; tokens: number }> {
+    requireCaller(caller);
+    const embedder = await this.#parts.embedders.get(model ?? this.#parts.embedders.defaultModel);
+    const tokenizer = await this.#parts.tokenizer();
+    const tokens = texts.reduce((sum, text) => sum + tokenizer.words(text).tokens.reduce((a, b) => a + b, 0), 0);
+    return { model: embedder.model.id, vectors: await embedder.embed(texts), tokens };
   }
 
   async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {

@@ -10,12 +10,15 @@ import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./knowledge.ts";
 import { Library } from "./model/library.ts";
 import { collectionsContainer, documentsContainer } from "./model/records.ts";
+import { Pipelines, pipelinesContainer, type PipelinePlaces } from "./pipelines/index.ts";
 
 export interface OpenKnowledgeOptions extends KnowledgeParts {
   /** Who this process is, in leases. */
   readonly owner: string;
   /** Documents that are ingested at the same time. */
   readonly places: number;
+  /** What pipelines may read; nothing when absent. */
+  readonly pipelines?: PipelinePlaces | undefined;
 }
 
 export interface OpenedKnowledge {
@@ -25,16 +28,19 @@ export interface OpenedKnowledge {
   work(signal: AbortSignal): Promise<void>;
   /** One round of the watchdog over everything that is unfinished. */
   sweep(signal: AbortSignal): Promise<void>;
+  /** Watches the folders of pipelines, and starts those that are due. */
+  readonly pipelines: Pick<Pipelines, "startWatching" | "sweepSchedules" | "listen" | "listens">;
   close(): Promise<void>;
 }
 
-export async function openKnowledge({ owner, places, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer]) await parts.items.openContainer(container);
+export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
+  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer, pipelinesContainer]) await parts.items.openContainer(container);
   const registry = new WorkRegistry(parts.items, parts.system, parts.clock);
   const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
   const library = new Library(parts.items);
   const jobs = await new Jobs(parts, registry).open();
-  const knowledge = new Knowledge({ parts, library, queue, registry, jobs });
+  const pipelines = new Pipelines({ parts, library, queue, jobs, places: pipelinePlaces });
+  const knowledge = new Knowledge({ parts, library, queue, registry, jobs, pipelines });
   const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places });
   const watchdog = new Watchdog(parts, queue, registry);
 
@@ -57,6 +63,7 @@ export async function openKnowledge({ owner, places, ...parts }: OpenKnowledgeOp
 
   return {
     knowledge,
+    pipelines,
     metrics: () => worker.metrics,
     work: (signal) => worker.run(signal),
     sweep: async (signal) => {

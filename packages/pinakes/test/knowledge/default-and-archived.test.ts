@@ -73,7 +73,7 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     const { knowledge, caller, repository, collection } = place;
     const text = Array.from({ length: 40 }, (_, i) => `Sentence number ${i} is about nothing in particular.`).join(" ");
     const before = await uploaded(place, "a.txt", text);
-    const strategy = { type: "FIXED", size: 200, overlap: 0, unit: "char" };
+    const strategy = { type: "FIXED", chunk_size: 200, chunk_overlap: 0, unit: "char" };
     const { warnings } = await knowledge.updateCollection(caller, repository, collection, { chunking_strategy: strategy });
     expect(warnings).toEqual([expect.stringContaining("Re-index")]);
     const after = await knowledge.document(caller, repository, collection, before.document_id);
@@ -89,7 +89,7 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
   it("R-LISA-14 another chunking for one document is used and recorded where it is allowed, and refused where it is not", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    const strategy = { type: "FIXED", size: 100, overlap: 10, unit: "char" };
+    const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 10, unit: "char" };
     const text = "word ".repeat(100);
     const document = await uploaded(place, "a.txt", text, { chunking_strategy: strategy });
     expect(document.chunking_strategy).toMatchObject(strategy);

@@ -56,7 +56,7 @@ describe.each(engines)("records on %s", (engine) => {
   });
 
   it("R-LISA-13 a chunking strategy round-trips, with the order of its separators", async () => {
-    const strategy = { type: "RECURSIVE", size: 500, overlap: 50, unit: "char", separators: ["\n\n", "z", "a", " "] };
+    const strategy = { type: "RECURSIVE", chunk_size: 500, chunk_overlap: 50, unit: "char", separators: ["\n\n", "z", "a", " "] };
     const { collection_id } = await create({ name: "Cut", chunking_strategy: strategy });
     expect((await read(collection_id)).own_chunking_strategy).toMatchObject(strategy);
     await expect(update(collection_id, { chunking_strategy: { type: "MAGIC" } })).rejects.toMatchObject({ code: "INVALID" });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import { fileTypes, type FileType } from "../../ports/parser.ts";
+import { openParser } from "./index.ts";
 import { parseFile } from "./parse-file.ts";
 import { encode, makeDocx, makePdf, par } from "./test-files.ts";
 
@@ -21,6 +22,10 @@ const valid = {
   docx: makeDocx(docxBody, { "styles.xml": docxStyles }),
 } satisfies Partial<Record<FileType, Uint8Array>>;
 
+/** For PDFs: pdf.js lets promises fail that nobody waits for, which only the thread is ready for. */
+const parser = openParser({ threads: 1 });
+afterAll(() => parser.close());
+
 let pdf: Uint8Array = new Uint8Array();
 beforeAll(async () => {
   pdf = await makePdf([(doc) => doc.text("First page."), (doc) => doc.text("Second page.")]);
@@ -30,7 +35,7 @@ const validOf = (fileType: FileType): Uint8Array => (fileType === "pdf" ? pdf : 
 /** Some bytes changed, some cut out, some put in. */
 const mutation = fc.record({
   at: fc.nat(100_000),
-  cut: fc.nat(40),
+  cut: fc.oneof(fc.constant(0), fc.nat(40)),
   put: fc.oneof(
     fc.uint8Array({ maxLength: 8 }),
     fc.constantFrom("<", ">", "[", "{", "}", '"', "\\", "\n", "&", "*a", "-", ":", "#", "<!--", "</", "\\u", "PK", "endobj", "0 R", "😀").map(encode),
@@ -55,7 +60,7 @@ function mutate(bytes: Uint8Array, mutations: readonly { readonly at: number; re
 /** Either a text whose positions ascend inside it, or a refusal that a person can read. True if it was read. */
 async function parsesOrRefuses(bytes: Uint8Array, fileType: FileType): Promise<boolean> {
   try {
-    const { text, pages, sections, rows } = await parseFile({ bytes, fileType });
+    const { text, pages, sections, rows } = await (fileType === "pdf" ? parser.parse({ bytes, fileType }) : parseFile({ bytes, fileType }));
     expect(text).not.toMatch(/\0|\r/);
     expect(text.isWellFormed()).toBe(true);
     for (const list of [pages, sections, rows]) {
@@ -70,6 +75,7 @@ async function parsesOrRefuses(bytes: Uint8Array, fileType: FileType): Promise<b
     if (!PinakesError.isInstance(error) || error.code !== "INVALID") throw error;
     expect(error.detail).toMatch(/^[A-Z].*\.$/s);
     expect(error.detail).not.toContain("    at ");
+    expect(error.detail).not.toContain("made the parser stop");
     return false;
   }
 }
@@ -82,7 +88,7 @@ describe.each(fileTypes)("any bytes as %s", (fileType) => {
   it("changed files are read or refused", async () => {
     const seen = { read: 0, refused: 0 };
     await fc.assert(
-      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), fc.boolean(), async (mutations, inside) => {
+      fc.asyncProperty(fc.array(mutation, { maxLength: 4 }), fc.boolean(), async (mutations, inside) => {
         if (await parsesOrRefuses(changed(fileType, mutations, inside), fileType)) seen.read += 1;
         else seen.refused += 1;
       }),

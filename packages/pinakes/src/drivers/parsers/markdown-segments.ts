@@ -3,7 +3,7 @@
  * blank line, before a line that begins with a letter or a heading, outside of code, comments and raw HTML. A list does not reach over
  * such a line, since what belongs to it is indented.
  */
-const segmentCharsMin = 8_192;
+const segmentCharsMin = 2_048;
 
 export function* markdownSegments(text: string, from: number): Generator<{ readonly start: number; readonly text: string }> {
   let start = from;

@@ -19,6 +19,10 @@ export type ParseAnswer =
 // What the libraries print about odd files is nothing for our log; what matters is in the answer.
 globalThis.console = new Console(new Writable({ write: (_chunk, _encoding, done) => done() }));
 
+// pdf.js leaves promises behind that nobody waits for, and on a damaged file they fail, sometimes when the next file is already here.
+// What it tells us about the file comes from those that we do wait for.
+process.on("unhandledRejection", () => undefined);
+
 parentPort?.on("message", (order: ParseOrder) => {
   void answer(order).then((message) => parentPort?.postMessage(message));
 });

@@ -49,7 +49,8 @@ export class Reindexer {
 
   async reindex(scope: Scope, repositoryId: string, collectionId: string, model: string | undefined, tools: JobTools): Promise<JsonObject> {
     const [repository, collection] = await this.#library.both(scope, repositoryId, collectionId);
-    if (repository === undefined || collection?.record.status !== "ACTIVE") throw new PinakesError("NOT_FOUND", `There is no active collection "${collectionId}".`);
+    if (repository === undefined || collection?.record.status !== "ACTIVE")
+      throw new PinakesError("NOT_FOUND", `There is no active collection "${collectionId}".`);
     const shelf = new Shelf(this.#parts.items, scope, collection.record);
     await shelf.ensure();
     const begun = await this.#begin(shelf, model ?? collection.record.embedding_model);

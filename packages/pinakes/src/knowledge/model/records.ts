@@ -65,6 +65,8 @@ export interface RepositoryRecord {
   readonly created_by: string;
   readonly created_at: string;
   readonly updated_at: string;
+  /** As of a collection. */
+  readonly imported?: JsonObject;
 }
 
 export interface PipelineSettings {
@@ -112,7 +114,7 @@ export interface CollectionRecord {
   readonly purge_at: string | null;
   /** This life of the collection: part of every key below it, never used again. */
   readonly incarnation: string;
-  /** Attributes of an imported record that we do not know, kept as they came. */
+  /** The item that it was imported from, whole: an export gives back what has not changed since (transfer/give-back.ts). */
   readonly imported?: JsonObject;
 }
 
@@ -214,6 +216,8 @@ export interface DocumentRecord {
   readonly run: number;
   /** Epoch milliseconds of the last sign of life, for the watchdog. */
   readonly touched_at: number;
+  /** As of a collection. */
+  readonly imported?: JsonObject;
 }
 
 /** What searches of this generation show of a document. */

@@ -12,7 +12,7 @@ import { sourceKey } from "../model/ids.ts";
 import { checkFileName } from "../model/names.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type PipelineSettings, type RepositoryRecord } from "../model/records.ts";
 import { pipelineLimits } from "./limits.ts";
-import { control, filesBegin, parseSource } from "./source.ts";
+import { control, filesBegin } from "./source.ts";
 
 export interface PlanParts {
   readonly items: ItemStore;
@@ -68,7 +68,7 @@ export async function planAll(parts: PlanParts): Promise<FullPlan> {
 /** Of some files, which may have changed, come or gone. */
 export async function planSome(parts: PlanParts, uris: readonly string[]): Promise<Plan> {
   const sorted = new Sorted(parts);
-  const begin = filesBegin(parseSource(parts.pipeline.source));
+  const begin = filesBegin(parts.pipeline.source);
   for (const uri of new Set(uris)) {
     parts.signal?.throwIfAborted();
     if (!uri.startsWith(begin)) continue;
@@ -101,7 +101,7 @@ export async function countDocuments(parts: PlanParts): Promise<number> {
 
 /** Also those of an earlier pipeline with the same source, which are adopted where their files are there. */
 async function* documentsOf({ items, shelf, pipeline, signal }: PlanParts): AsyncGenerator<DocumentRecord> {
-  const begin = filesBegin(parseSource(pipeline.source));
+  const begin = filesBegin(pipeline.source);
   const { repository_id, incarnation } = shelf.place;
   for (let cursor: string | undefined; ;) {
     signal?.throwIfAborted();

@@ -38,12 +38,12 @@ export function sourceText(source: Source): string {
 }
 
 /** Every file of the source has an address that begins so. */
-export function filesBegin(source: Source): string {
-  const text = sourceText(source);
-  return source.kind === "file" && !text.endsWith(sep) ? `${text}${sep}` : text;
+export function filesBegin(source: string): string {
+  const end = source.startsWith("file:") ? sep : "/";
+  return source.endsWith(end) ? source : `${source}${end}`;
 }
 
-export function overlap(a: Source, b: Source): boolean {
+export function overlap(a: string, b: string): boolean {
   const [one, other] = [filesBegin(a), filesBegin(b)];
   return one.startsWith(other) || other.startsWith(one);
 }

@@ -29,13 +29,19 @@ export function documentKeys(item: JsonObject): DocumentKeys {
   if (repositoryId !== first) throw invalid(`repository_id: ${show(repositoryId)} is another one than that of pk, ${show(pk)}.`);
   const named = [second, optionalText(item, "collectionId"), optionalText(item, "collection_id")].filter((id) => id !== undefined && id !== "");
   const [collectionId] = named;
-  if (named.some((id) => id !== collectionId)) throw invalid(`collectionId: pk, collectionId and collection_id name different ones: ${named.map(show).join(", ")}.`);
+  if (named.some((id) => id !== collectionId))
+    throw invalid(`collectionId: pk, collectionId and collection_id name different ones: ${named.map(show).join(", ")}.`);
   const documentId = keyPart(text(item, "document_id"), "document_id");
   return { repositoryId, documentId, ...(collectionId === undefined ? {} : { collectionId: keyPart(collectionId, "collectionId") }) };
 }
 
 /** Where an export puts the bytes, and where an import looks first. */
-export function lisaObjectKey({ repository_id, collection_id, document_id, name }: Pick<DocumentRecord, "repository_id" | "collection_id" | "document_id" | "name">): string {
+export function lisaObjectKey({
+  repository_id,
+  collection_id,
+  document_id,
+  name,
+}: Pick<DocumentRecord, "repository_id" | "collection_id" | "document_id" | "name">): string {
   return `${repository_id}/${collection_id}/${document_id}-${name}`;
 }
 

@@ -55,6 +55,7 @@ export function collectionKeys(item: JsonObject): CollectionKeys {
 export function itemToCollection(item: JsonObject, made: { readonly newId: () => string; readonly by: string; readonly at: string }): CollectionFields {
   const created_at = isoAttribute(item, "createdAt") ?? made.at;
   const updated_at = isoAttribute(item, "updatedAt") ?? created_at;
+  const created_by = optionalText(item, "createdBy") ?? made.by;
   const status = oneOf(optionalText(item, "status") ?? "ACTIVE", ["ACTIVE", "ARCHIVED", "DELETED"], "status");
   return {
     name: nameOf(item, "name") ?? text(item, "collectionId"),
@@ -64,8 +65,8 @@ export function itemToCollection(item: JsonObject, made: { readonly newId: () =>
     metadata: itemToMetadata(optionalMap(item, "metadata")),
     allowed_groups: checkGroups(item["allowedGroups"] ?? null, "allowedGroups"),
     private: optionalFlag(item, "private") ?? false,
-    pipelines: itemToPipelines(item, { newId: made.newId, created_at }),
-    created_by: optionalText(item, "createdBy") ?? made.by,
+    pipelines: itemToPipelines(item, { newId: made.newId, created_by, created_at }),
+    created_by,
     created_at,
     updated_at,
     ...ending(item, status, updated_at),

@@ -1,4 +1,5 @@
 /** Chunking, metadata and pipelines in the shapes of the LISA tables. */
+import { isDeepStrictEqual } from "node:util";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
@@ -6,6 +7,7 @@ import { readChunkingStrategy } from "../chunking/index.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { checkMetadata, type Metadata } from "../model/metadata.ts";
 import type { PipelineSettings } from "../model/records.ts";
+import { pipelineLimits } from "../pipelines/limits.ts";
 import { optionalFlag, optionalList, optionalMap, optionalText, text } from "./attributes.ts";
 import { compact } from "./give-back.ts";
 
@@ -40,7 +42,7 @@ export function itemToMetadata(value: JsonObject | undefined): Metadata {
 const daily = "0 0 * * *";
 
 export function pipelineToItem(pipeline: PipelineSettings): JsonObject {
-  const { auto_remove, chunking_strategy, source, trigger, schedule } = pipeline;
+  const { auto_remove, chunking_strategy, source, trigger, schedule, max_removal_share } = pipeline;
   const place = /^s3:\/\/([^/]+)\/?(.*)$/s.exec(source);
   const item = compact({
     autoRemove: auto_remove,
@@ -52,32 +54,42 @@ export function pipelineToItem(pipeline: PipelineSettings): JsonObject {
   });
   // What the layout has no place for goes beside it.
   const said = JSON.stringify(pinned(itemToPipeline(item, { pipeline_id: "", created_at: "" })));
-  return said === JSON.stringify(pinned(pipeline)) ? item : { ...item, pinakes: { source, schedule, chunking_strategy: chunking_strategy as unknown as JsonValue } };
+  return said === JSON.stringify(pinned(pipeline))
+    ? item
+    : { ...item, pinakes: { source, schedule, chunking_strategy: chunking_strategy as unknown as JsonValue } };
 }
 
-export function itemToPipeline(item: JsonObject, made: Pick<PipelineSettings, "pipeline_id" | "created_at">): PipelineSettings {
+type Made = Pick<PipelineSettings, "pipeline_id" | "created_by" | "created_at">;
+const nobody: Made = { pipeline_id: "", created_by: "", created_at: "" };
+
+export function itemToPipeline(item: JsonObject, made: Made): PipelineSettings {
   const own = optionalMap(item, "pinakes");
   const trigger = text(item, "trigger");
   if (trigger !== "event" && trigger !== "daily") throw invalid(`trigger: must be event or daily, got ${show(trigger)}.`);
   const schedule = own === undefined ? (trigger === "daily" ? daily : null) : (optionalText(own, "schedule") ?? null);
+  const share = own?.["max_removal_share"] ?? pipelineLimits.removalShareDefault;
+  if (typeof share !== "number" || !(share >= 0 && share <= 1)) throw invalid(`max_removal_share: must be a number from 0 to 1, got ${show(share)}.`);
   return {
-    pipeline_id: made.pipeline_id,
+    ...made,
     trigger: trigger === "event" ? "event" : "schedule",
     source: own === undefined ? bucketSource(item) : text(own, "source"),
     schedule,
     auto_remove: optionalFlag(item, "autoRemove") ?? false,
     chunking_strategy: own === undefined ? sizes(item) : itemToChunking(own, "chunking_strategy"),
-    created_at: made.created_at,
+    max_removal_share: share,
   };
 }
 
-export function itemToPipelines(item: JsonObject, made: { readonly newId: () => string; readonly created_at: string }): readonly PipelineSettings[] {
+export function itemToPipelines(
+  item: JsonObject,
+  made: { readonly newId: () => string; readonly created_by: string; readonly created_at: string },
+): readonly PipelineSettings[] {
   const list = optionalList(item, "pipelines") ?? [];
   if (list.length > knowledgeLimits.pipelinesMax)
     throw invalid(`pipelines: has ${list.length} pipelines; at most ${knowledgeLimits.pipelinesMax} are allowed.`);
   return list.map((pipeline, i) => {
     if (!isJsonObject(pipeline)) throw invalid(`pipelines[${i}]: must be a map, got ${show(pipeline)}.`);
-    return itemToPipeline(pipeline, { pipeline_id: made.newId(), created_at: made.created_at });
+    return itemToPipeline(pipeline, { pipeline_id: made.newId(), created_by: made.created_by, created_at: made.created_at });
   });
 }
 
@@ -94,6 +106,6 @@ function sizes(item: JsonObject): ChunkingStrategy | null {
   return readChunkingStrategy(compact({ type: "FIXED", ...given }), "pipelines");
 }
 
-function pinned({ trigger, source, schedule, auto_remove, chunking_strategy: cut }: PipelineSettings): unknown {
-  return [trigger, source, schedule, auto_remove, cut === null ? null : [cut.type, cut.unit, cut.chunk_size, cut.chunk_overlap]];
+function pinned({ pipeline_id: _, created_by: _by, created_at: _at, ...settings }: PipelineSettings): object {
+  return settings;
 }

@@ -14,6 +14,8 @@ export interface TestPinakes extends AsyncDisposable {
   readonly pinakes: Pinakes;
   readonly knowledge: Knowledge;
   readonly admin: Caller;
+  /** Where SQLite and the folder of objects lie. */
+  readonly dir: string;
   readonly lines: readonly string[];
   /** Of the workspace `acme`, a plain user unless said otherwise. */
   as(userId: string, who?: Partial<CallerInput>): Caller;
@@ -30,6 +32,7 @@ export async function openTestPinakes(engine: Engine | "elsewhere", options: Ope
     pinakes,
     knowledge: pinakes.knowledge,
     admin: as("root", { role: "admin" }),
+    dir,
     lines,
     as,
     [Symbol.asyncDispose]: async () => {

@@ -1,0 +1,4 @@
+export { Pipelines, type Notified, type PipelinePlan, type PipelineView } from "./pipelines.ts";
+export { pipelinesContainer } from "./pipeline-registry.ts";
+export type { BucketPlace, FolderPlace, PipelinePlaces } from "./places.ts";
+export type { NewPipeline } from "./settings.ts";
