@@ -156,14 +156,15 @@ export async function openPipelinePlaces({ pipelineFolders = [], pipelineBuckets
   const { openS3Bucket, openSqsEvents, parseBucket, parseEventQueue } = await import("./drivers/s3-source/index.ts");
   const opened = new Map<string, Promise<S3Bucket>>();
   const buckets = pipelineBuckets.map((given, i): BucketPlace => {
-    const place = typeof given === "string" ? parseBucket(given, `pipelineBuckets[${i}]`) : given;
+    const place: Exclude<typeof given, string> = typeof given === "string" ? parseBucket(given, `pipelineBuckets[${i}]`) : given;
     const key = JSON.stringify([place.bucket, place.region, place.endpoint, place.credentials?.accessKeyId]);
     const connect = async () => {
       const known = opened.get(key) ?? openS3Bucket(place);
       opened.set(key, known);
       return known;
     };
-    return { bucket: place.bucket, prefix: place.prefix, tenants: "tenants" in place ? place.tenants : undefined, reader: async (prefix) => (await connect()).reader(prefix) };
+    const { bucket, prefix, tenants } = place;
+    return { bucket, prefix, tenants, reader: async (under) => (await connect()).reader(under) };
   });
   const queue = typeof pipelineQueue === "string" ? parseEventQueue(pipelineQueue, "pipelineQueue") : pipelineQueue;
   const places: PipelinePlaces = {

@@ -95,7 +95,9 @@ const dropBoxWaitMs = 20_000;
 const dropBoxPauseMs = 1_000;
 const watchdogMs = 10_000;
 const ingestPauseMs = 1_000;
-const pipelineMs = 1_000;
+const pipelinePauseMs = 1_000;
+/** How late a scheduled run may begin. */
+const pipelineScheduleMs = 10_000;
 const readyMsMax = 2_000;
 const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
 
@@ -191,10 +193,11 @@ async function openFeatures(
 }
 
 function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => void): Periodic[] {
+  const { watch, listen, schedule } = pipelines.background;
   return [
-    new Periodic({ name: "pipeline folders", everyMs: pipelineMs, run: (signal) => pipelines.startWatching(signal), log }),
-    new Periodic({ name: "pipeline schedules", everyMs: pipelineMs, run: (signal) => pipelines.sweepSchedules(signal), log }),
-    ...(pipelines.listens ? [new Periodic({ name: "pipeline events", everyMs: pipelineMs, run: (signal) => pipelines.listen(signal), log })] : []),
+    ...(watch ? [new Periodic({ name: "pipeline folders", everyMs: pipelinePauseMs, run: (signal) => pipelines.startWatching(signal), log })] : []),
+    ...(listen ? [new Periodic({ name: "pipeline events", everyMs: pipelinePauseMs, run: (signal) => pipelines.listen(signal), log })] : []),
+    ...(schedule ? [new Periodic({ name: "pipeline schedules", everyMs: pipelineScheduleMs, run: (signal) => pipelines.sweepSchedules(signal), log })] : []),
   ];
 }
 

@@ -24,6 +24,7 @@ import { CollectionDeletion } from "./model/delete-collection.ts";
 import { RepositoryDeletion } from "./model/delete-repository.ts";
 import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
 import type { Library, Stored } from "./model/library.ts";
+import { checkFileName } from "./model/names.ts";
 import type { StatsRecord, VersionInfo } from "./model/records.ts";
 import { Repositories, type NewRepository, type RepositoryPatch } from "./model/repositories.ts";
 import { OwnVectors } from "./own-vectors.ts";
@@ -220,14 +221,14 @@ export class Knowledge {
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
+    const opened = await this.#openOrCreate(caller, repositoryId, collectionId, input);
     const { unchanged, duplicate_of, ...stored } = await this.#uploads.upload(caller, opened, input);
     return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
 
   /** Whether the caller may add documents at all: before a large body is read. */
   async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
-    const { collection } = await this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
+    const { collection } = await this.#openOrCreate(caller, repositoryId, collectionId);
     if (collection.status === "ARCHIVED") throw archived(collection);
   }
 
@@ -415,6 +416,25 @@ export class Knowledge {
 
   async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {
     return this.#collections.open(caller, repositoryId, collectionId, { needed, action });
+  }
+
+  /** The first document for a collection that is not there makes it, where the repository says so. A search never does. */
+  async #openOrCreate(caller: Caller, repositoryId: string, collectionId: string, input?: Omit<UploadInput, "body">): Promise<OpenCollection> {
+    try {
+      return await this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      const { record } = await this.#repositories.get(caller, repositoryId);
+      if (record.auto_create !== true) throw error;
+      if (input !== undefined) checkFileName(input.name);
+      try {
+        return await this.#collections.create(caller, repositoryId, { collection_id: collectionId });
+      } catch (cause) {
+        // Made at the same time by another upload; or it is there, and not for this caller.
+        if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT") throw cause;
+        return this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
+      }
+    }
   }
 
   async #setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<CollectionView> {

@@ -29,12 +29,13 @@ export interface OpenedKnowledge {
   /** One round of the watchdog over everything that is unfinished. */
   sweep(signal: AbortSignal): Promise<void>;
   /** Watches the folders of pipelines, and starts those that are due. */
-  readonly pipelines: Pick<Pipelines, "startWatching" | "sweepSchedules" | "listen" | "listens">;
+  readonly pipelines: Pick<Pipelines, "startWatching" | "sweepSchedules" | "listen" | "background">;
   close(): Promise<void>;
 }
 
 export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer, pipelinesContainer]) await parts.items.openContainer(container);
+  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer, pipelinesContainer])
+    await parts.items.openContainer(container);
   const registry = new WorkRegistry(parts.items, parts.system, parts.clock);
   const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
   const library = new Library(parts.items);

@@ -17,6 +17,7 @@ export interface RepositoryView {
   readonly embedding_model: string;
   readonly allowed_groups: readonly string[] | null;
   readonly allow_user_collections: boolean;
+  readonly auto_create: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
   readonly metadata: Metadata;
   readonly personal: boolean;
@@ -35,6 +36,7 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
     embedding_model: record.embedding_model,
     allowed_groups: record.allowed_groups,
     allow_user_collections: record.allow_user_collections,
+    auto_create: record.auto_create ?? false,
     chunking_strategy: record.chunking_strategy,
     metadata: record.metadata,
     personal: record.owner !== null,

@@ -8,7 +8,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
   let test: TestPinakes;
   let place: Place;
   beforeAll(async () => {
-    test = await openTestPinakes(engine, { background: false, quotas: { catalogsPerUserMax: 100 } });
+    test = await openTestPinakes(engine, { background: false });
     place = await newPlace(test, "Taken");
   });
   afterAll(() => test[Symbol.asyncDispose]());

@@ -46,6 +46,7 @@ export const Repository = z
     embedding_model: z.string(),
     allowed_groups: z.array(z.string()).nullable(),
     allow_user_collections: z.boolean(),
+    auto_create: z.boolean(),
     chunking_strategy: ChunkingStrategy.nullable(),
     metadata: Metadata,
     personal: z.boolean(),

@@ -44,9 +44,24 @@ export async function storeSet(knowledge: Knowledge, caller: Caller, set: BeirSe
   const reused = found.documents_by_status.indexed === set.documents.length;
   if (!reused) {
     const there = found.document_count === 0 ? new Set<string>() : await underWay(knowledge, caller, collectionId);
-    await Promise.all([uploadMissing(knowledge, caller, collectionId, set, there, options.signal), indexed(knowledge, caller, collectionId, set, options)]);
+    const stop = new AbortController();
+    const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+    const sent = uploadMissing(knowledge, caller, collectionId, set, there, signal);
+    // Neither goes on alone when the other fails.
+    await together(stop, [sent, indexed(knowledge, caller, collectionId, set, { sent, onProgress: options.onProgress, signal })]);
   }
   return { repository: repositoryId, collection: collectionId, reused, seconds: (performance.now() - began) / 1_000 };
+}
+
+async function together(stop: AbortController, parts: readonly Promise<void>[]): Promise<void> {
+  const outcomes = parts.map((part) =>
+    part.catch((error: unknown) => {
+      stop.abort(error);
+      throw error;
+    }),
+  );
+  await Promise.allSettled(outcomes);
+  await Promise.all(outcomes);
 }
 
 function collectionIdOf(set: BeirSet, chunking: ChunkingStrategy, knowledge: Knowledge): string {
@@ -105,13 +120,26 @@ async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text, "utf8");
 }
 
-async function indexed(knowledge: Knowledge, caller: Caller, collectionId: string, set: BeirSet, { onProgress, signal }: StoreSetOptions): Promise<void> {
+interface Waiting {
+  /** Until then a failed document of a former run may still be sent again. */
+  readonly sent: Promise<void>;
+  readonly onProgress: StoreSetOptions["onProgress"];
+  readonly signal: AbortSignal;
+}
+
+async function indexed(knowledge: Knowledge, caller: Caller, collectionId: string, set: BeirSet, { sent, onProgress, signal }: Waiting): Promise<void> {
   const total = set.documents.length;
+  let allSent = false;
+  void sent.then(
+    () => (allSent = true),
+    () => {},
+  );
   let last = { done: -1, at: performance.now() };
   for (;;) {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
+    const mayFail = allSent;
     const { documents_by_status: by } = await knowledge.collection(caller, repositoryId, collectionId);
-    if (by.failed > 0) throw await failure(knowledge, caller, collectionId);
+    if (mayFail && by.failed > 0) throw await failure(knowledge, caller, collectionId);
     if (by.indexed !== last.done) {
       last = { done: by.indexed, at: performance.now() };
       onProgress?.({ done: by.indexed, total });
@@ -123,7 +151,7 @@ async function indexed(knowledge: Knowledge, caller: Caller, collectionId: strin
         "UNAVAILABLE",
         `No document was indexed for ${stalledMsMax / 60_000} minutes; ${by.indexed} of ${total} are. Is the ingestion running?`,
       );
-    await sleep(pollMs, undefined, signal === undefined ? {} : { signal });
+    await sleep(pollMs, undefined, { signal });
   }
 }
 

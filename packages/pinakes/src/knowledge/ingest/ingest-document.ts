@@ -23,7 +23,7 @@ import {
 } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
-import { saveParsedText } from "./parsed-text.ts";
+import { saveParsedText, textKey } from "./parsed-text.ts";
 import { appendRows, chunkId, deleteChunks } from "./passages.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "./removals.ts";
 import { storePassages } from "./store-passages.ts";
@@ -56,26 +56,28 @@ export class DocumentIngester {
   /** Throws what stood in the way; the worker decides whether to try again. */
   async ingest(work: Ingestion): Promise<DocumentRecord | undefined> {
     const { repository, collection } = await this.#owners(work.shelf);
-    const begun = await this.#begin(work, collection.embedding_model);
-    if (begun === undefined) return undefined;
     const strategy = begun.current.record.chunking_override ?? effectiveChunking(repository, collection);
-    const parsed = await this.#parse(work, begun.current.record);
-    const chunks = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
+    let chunks: readonly Chunk[] = [];
     try {
-      await this.#index(work, begun, chunks, repository.owner ?? begun.current.record.uploaded_by);
+      const parsed = await this.#parse(work, begun.current.record);
+      chunks = await this.#chunk(parsed, strategy, collection, work.signal);
+      await this.#index(work, begun, chunks, repository, collection);
       return await this.#finish(work, begun, strategy, chunks.length);
     } catch (error) {
-      if (error instanceof Overtaken) await this.#takeBack(work, { run: work.run, chunk_count: chunks.length, generation: begun.generation });
+      await this.#takeBack(work, begun, chunks.length);
       throw error;
     }
   }
 
-  /** Who replaced or deleted the document could not know of the passages that were stored after that. */
-  async #takeBack(work: Ingestion, range: ChunkRange): Promise<void> {
-    const found = await work.shelf.read(work.documentId);
-    // Another worker of the same run writes the very same passages.
-    if (found?.record.run === work.run) return;
-    await deleteChunks(this.#parts, work.shelf, work.documentId, [range]);
+  /** Who replaced or deleted the document meanwhile could not know of what was stored after that. */
+  async #takeBack({ shelf, documentId, run }: Ingestion, { current, generation }: Begun, chunk_count: number): Promise<void> {
+    const found = await shelf.read(documentId);
+    // Another try of the same run writes the very same passages.
+    if (found?.record.run === run) return;
+    await deleteChunks(this.#parts, shelf, documentId, [{ run, chunk_count, generation }]);
+    const { version } = newestVersion(current.record);
+    if (found?.record.versions.some((entry) => entry.version === version) === true) return;
+    await this.#parts.objects.delete(shelf.scope, [textKey(shelf, documentId, version)]);
   }
 
   /** Says that the document has failed, for good. */

@@ -57,6 +57,8 @@ export interface RepositoryRecord {
   readonly embedding_model: string;
   readonly allowed_groups: readonly string[] | null;
   readonly allow_user_collections: boolean;
+  /** Whether a document for a collection that is not there makes it, named as its id. Absent in records of before: no. */
+  readonly auto_create?: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
   readonly metadata: Metadata;
   /** Of a personal repository: the one user it belongs to. */

@@ -23,13 +23,14 @@ export interface NewRepository {
   readonly embedding_model?: string | undefined;
   readonly allowed_groups?: readonly string[] | null | undefined;
   readonly allow_user_collections?: boolean | undefined;
+  readonly auto_create?: boolean | undefined;
   readonly chunking_strategy?: unknown;
   readonly metadata?: unknown;
 }
 
 export type RepositoryPatch = Omit<NewRepository, "repository_id" | "embedding_model">;
 
-const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "chunking_strategy", "metadata"] as const;
+const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "auto_create", "chunking_strategy", "metadata"] as const;
 const fixed = ["repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Repositories {
@@ -149,13 +150,15 @@ export class Repositories {
   }
 
   #fields(input: RepositoryPatch): Partial<RepositoryRecord> {
-    const { name, description, allowed_groups, allow_user_collections, chunking_strategy, metadata } = input;
+    const { name, description, allowed_groups, allow_user_collections, auto_create, chunking_strategy, metadata } = input;
     if (allow_user_collections !== undefined && typeof allow_user_collections !== "boolean") throw invalid("allow_user_collections: must be true or false.");
+    if (auto_create !== undefined && typeof auto_create !== "boolean") throw invalid("auto_create: must be true or false.");
     return {
       ...(name === undefined ? {} : { name: checkName(name) }),
       ...(description === undefined ? {} : { description: checkDescription(description, this.#parts.quotas.descriptionCharsMax) }),
       ...(allowed_groups === undefined ? {} : { allowed_groups: checkGroups(allowed_groups) }),
       ...(allow_user_collections === undefined ? {} : { allow_user_collections }),
+      ...(auto_create === undefined ? {} : { auto_create }),
       ...(chunking_strategy === undefined ? {} : { chunking_strategy: strategyOrNull(chunking_strategy) }),
       ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
     };
@@ -173,6 +176,7 @@ export class Repositories {
       embedding_model: input.embedding_model ?? this.#parts.embedders.defaultModel,
       allowed_groups: null,
       allow_user_collections: true,
+      auto_create: false,
       chunking_strategy: null as ChunkingStrategy | null,
       metadata: noMetadata,
       owner,

@@ -206,9 +206,9 @@ export class Pipelines {
     await this.#watching.run(signal);
   }
 
-  /** Whether there is a queue of events to listen to. */
-  get listens(): boolean {
-    return this.#places.events !== undefined;
+  /** Which background work there is for this process: without sources that may be read there is none. */
+  get background(): { readonly watch: boolean; readonly listen: boolean; readonly schedule: boolean } {
+    return { watch: this.#places.haveFolders, listen: this.#places.events !== undefined, schedule: this.#places.haveAny };
   }
 
   /** Takes the events of buckets from their queue until the signal. */

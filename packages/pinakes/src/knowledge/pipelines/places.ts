@@ -38,6 +38,14 @@ export class Places {
     this.#buckets = buckets.map((place) => ({ ...place, prefix: asFolder(place.prefix ?? "") }));
   }
 
+  get haveFolders(): boolean {
+    return this.#folders.length > 0;
+  }
+
+  get haveAny(): boolean {
+    return this.haveFolders || this.#buckets.length > 0;
+  }
+
   /** FORBIDDEN when the operator has not opened the source to this workspace. */
   async open(tenant: string, source: Source): Promise<SourceReader> {
     if (source.kind === "file") {

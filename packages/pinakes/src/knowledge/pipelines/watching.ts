@@ -21,7 +21,7 @@ export interface WatchingParts {
 }
 
 /** What other processes add or delete is noticed within this time. Well within the time of a lease. */
-const refreshMs = 5_000;
+const refreshMs = 20_000;
 /** A folder that could not be watched, or files that could not be taken: again after so long. */
 const againMs = 30_000;
 

@@ -1,0 +1,58 @@
+/** One line of a terminal that is written again and again: how much is done, how fast, and how long it will still take. */
+const barChars = 24;
+/** Terminals are slow; eyes, too. */
+const everyMs = 100;
+/** The rate is of the last while, because what was counted before the start (or in a former run) says nothing about the speed. */
+const windowMs = 15_000;
+
+export class ProgressBar {
+  readonly #write: (text: string) => void;
+  readonly #now: () => number;
+  #label = "";
+  #drawnAt = -Infinity;
+  #chars = 0;
+  #marks: { readonly at: number; readonly done: number }[] = [];
+
+  constructor(write: (text: string) => void, now: () => number = () => performance.now()) {
+    this.#write = write;
+    this.#now = now;
+  }
+
+  show(label: string, done: number, total: number): void {
+    const at = this.#now();
+    if (label !== this.#label) {
+      this.#label = label;
+      this.#marks = [];
+      this.#drawnAt = -Infinity;
+    }
+    this.#marks = [...this.#marks.filter((mark) => at - mark.at <= windowMs), { at, done }];
+    if (at - this.#drawnAt < everyMs && done < total) return;
+    this.#drawnAt = at;
+    const full = total === 0 ? barChars : Math.round((barChars * done) / total);
+    this.#draw(`${label}  ${"█".repeat(full)}${"░".repeat(barChars - full)}  ${done}/${total}${this.#pace(done, total)}`);
+  }
+
+  /** Leaves the line empty. */
+  end(): void {
+    if (this.#chars > 0) this.#write(`\r${" ".repeat(this.#chars)}\r`);
+    this.#chars = 0;
+  }
+
+  #pace(done: number, total: number): string {
+    const first = this.#marks[0];
+    const last = this.#marks.at(-1);
+    if (first === undefined || last === undefined || last.at <= first.at || last.done <= first.done) return "";
+    const perSecond = ((last.done - first.done) * 1_000) / (last.at - first.at);
+    return `  ${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s  ${inWords((total - done) / perSecond)} left`;
+  }
+
+  #draw(line: string): void {
+    this.#write(`\r${line.padEnd(this.#chars)}`);
+    this.#chars = line.length;
+  }
+}
+
+function inWords(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}

@@ -1,0 +1,248 @@
+/**
+ * Evaluations that are kept: queries with the documents that should be found, run again whenever something changed. The record is an
+ * item; the queries, which may be large, are an object beside it, written first and never changed.
+ *
+ * Who made it sees it, and admins do. A run searches as who started it, so it finds what they would find and nothing else.
+ */
+import { z } from "zod";
+import { defineContainer, type Stored } from "../../containers/index.ts";
+import { requireCaller, roles, type Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { JobRecord, Jobs, JobTools } from "../jobs/jobs.ts";
+import { notFound } from "../model/access.ts";
+import type { OpenCollection } from "../model/collections.ts";
+import { checkLimit } from "../model/list-collections.ts";
+import { isoTime } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import type { SearchInput, SearchResult } from "../search/search.ts";
+import { readConfiguration, type Configuration } from "./configuration.ts";
+import { checkEvaluation, evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
+import { mean, ndcgAt, percentile, recallAt, reciprocalRankAt, runQueries, type Answered, type JudgedQuery } from "./measure.ts";
+
+const Run = z.object({
+  job_id: z.string(),
+  finished_at: z.string(),
+  run_by: z.string(),
+  configuration: z.object({
+    mode: z.enum(["hybrid", "vector", "keyword"]).optional(),
+    fusion: z.enum(["convex", "rrf"]).optional(),
+    vector_weight: z.number().optional(),
+    diversity: z.number().optional(),
+  }),
+  queries: z.number(),
+  k: z.number(),
+  ndcg: z.number(),
+  recall: z.number(),
+  mrr: z.number(),
+  search_ms_p50: z.number(),
+  search_ms_p95: z.number(),
+});
+export type EvaluationRun = z.infer<typeof Run>;
+
+const Evaluation = z.object({
+  id: z.string(),
+  evaluation_id: z.string(),
+  name: z.string(),
+  collections: z.array(z.object({ repository: z.string(), collection: z.string() })),
+  query_count: z.number(),
+  k: z.number(),
+  created_by: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  /** Newest first. */
+  runs: z.array(Run),
+});
+type EvaluationRecord = z.infer<typeof Evaluation>;
+
+export type EvaluationView = Readonly<Omit<EvaluationRecord, "id">>;
+
+const container = defineContainer({
+  name: "evaluations",
+  partitionKey: ["evaluation_id"],
+  schema: Evaluation,
+  indexes: { byCreated: { partition: [], sort: ["created_at"] }, byCreator: { partition: ["created_by"], sort: ["created_at"] } },
+});
+type Records = Awaited<ReturnType<typeof container.open>>;
+
+/** How the queries are stored. */
+const format = 1;
+/** How often a run says how far it is. */
+const queriesPerTell = 20;
+
+const JobInput = z.object({
+  evaluation_id: z.string(),
+  configuration: z.unknown(),
+  who: z.object({ userId: z.string(), groups: z.array(z.string()), role: z.enum(roles) }),
+});
+
+export interface EvaluationTools {
+  readonly jobs: Jobs;
+  readonly open: (caller: Caller, repositoryId: string, collectionId: string) => Promise<OpenCollection>;
+  readonly search: (caller: Caller, input: SearchInput) => Promise<SearchResult>;
+}
+
+export class Evaluations {
+  readonly #parts: KnowledgeParts;
+  readonly #tools: EvaluationTools;
+  #opening: Promise<Records> | undefined;
+
+  constructor(parts: KnowledgeParts, tools: EvaluationTools) {
+    this.#parts = parts;
+    this.#tools = tools;
+    tools.jobs.register("evaluation", (scope, job, jobTools) => this.#run(scope, job, jobTools));
+  }
+
+  async create(caller: Caller, input: NewEvaluation): Promise<EvaluationView> {
+    const scope = requireCaller(caller);
+    const { name, collections, queries, k } = checkEvaluation(input);
+    const opened = await Promise.all(collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)));
+    const evaluation_id = this.#parts.newId();
+    const now = isoTime(this.#parts.clock.now());
+    const stored = JSON.stringify({ format, queries: queries.map(({ text, relevant }) => [text, [...relevant]]) });
+    await this.#parts.objects.put(scope, queriesKey(evaluation_id), Buffer.from(stored, "utf8"));
+    const records = await this.#records();
+    try {
+      const record = await records.create(scope, {
+        id: evaluation_id,
+        evaluation_id,
+        name,
+        // As they are called for everybody: "me" is another repository for another caller.
+        collections: opened.map(({ collection }) => ({ repository: collection.repository_id, collection: collection.collection_id })),
+        query_count: queries.length,
+        k,
+        created_by: caller.userId,
+        created_at: now,
+        updated_at: now,
+        runs: [],
+      });
+      return view(record);
+    } catch (error) {
+      await this.#parts.objects.delete(scope, [queriesKey(evaluation_id)]).catch((cause: unknown) => {
+        this.#parts.log(`the queries of evaluation ${evaluation_id}, which was not made, could not be removed: ${String(cause)}`);
+      });
+      throw error;
+    }
+  }
+
+  /** One's own; an admin's list has everybody's. Newest first. */
+  async list(
+    caller: Caller,
+    { limit, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
+  ): Promise<{ readonly items: readonly EvaluationView[]; readonly next_cursor: string | null }> {
+    const scope = requireCaller(caller);
+    const records = await this.#records();
+    const paging = { order: "desc", limit: checkLimit(limit), cursor } as const;
+    const page =
+      caller.role === "admin"
+        ? await records.query(scope, "byCreated", { equals: {}, ...paging })
+        : await records.query(scope, "byCreator", { equals: { created_by: caller.userId }, ...paging });
+    return { items: page.items.map(view), next_cursor: page.cursor ?? null };
+  }
+
+  async get(caller: Caller, evaluationId: string): Promise<EvaluationView> {
+    const scope = requireCaller(caller);
+    const record = await (await this.#records()).read(scope, { evaluation_id: evaluationId, id: evaluationId });
+    if (record === undefined || (caller.role !== "admin" && record.created_by !== caller.userId)) throw notFound(`evaluation "${evaluationId}"`);
+    return view(record);
+  }
+
+  /** As a job; its result has the metrics. NOT_FOUND when the caller may not read one of the collections (any more). */
+  async run(caller: Caller, evaluationId: string, input: Configuration = {}): Promise<JobRecord> {
+    const configuration = readConfiguration(input, "run");
+    const { collections } = await this.get(caller, evaluationId);
+    await Promise.all(collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)));
+    const { userId, groups, role } = caller;
+    return this.#tools.jobs.start(caller.scope, {
+      kind: "evaluation",
+      // No collection is called so: the job is for who started it and for admins, as the evaluation is.
+      repository_id: evaluationId,
+      collection_id: "",
+      created_by: userId,
+      input: { evaluation_id: evaluationId, configuration: { ...configuration } as JsonObject, who: { userId, groups: [...groups], role } },
+    });
+  }
+
+  async #run(scope: Scope, job: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
+    const { evaluation_id, configuration: given, who } = JobInput.parse(job.input);
+    const configuration = readConfiguration(given, "run");
+    const caller = this.#parts.callerOf({ tenant: scope.tenant, ...who });
+    const { collections, k } = await this.get(caller, evaluation_id);
+    const queries = await this.#queries(scope, evaluation_id);
+    const total = queries.length;
+    await tell({ done: 0, total });
+    const answered = await runQueries({
+      search: (query) => this.#tools.search(caller, { ...query, group_by: "document" }),
+      collections,
+      queries,
+      configuration,
+      limit: k,
+      documentOf: (hit) => hit.document_id,
+      onQuery: async (done) => {
+        if (done % queriesPerTell === 0 || done === total) await tell({ done, total });
+      },
+      signal,
+    });
+    const run: EvaluationRun = {
+      job_id: job.job_id,
+      finished_at: isoTime(this.#parts.clock.now()),
+      run_by: who.userId,
+      configuration,
+      ...qualityOf(answered, k),
+    };
+    await this.#keep(scope, evaluation_id, run);
+    return run as unknown as JsonObject;
+  }
+
+  /** A job that is done again after a crash takes the place of its former self. */
+  async #keep(scope: Scope, evaluation_id: string, run: EvaluationRun): Promise<void> {
+    await (
+      await this.#records()
+    ).update(scope, { evaluation_id, id: evaluation_id }, ({ _etag, _ts, ...record }) => {
+      const others = record.runs.filter(({ job_id }) => job_id !== run.job_id);
+      return { ...record, updated_at: run.finished_at, runs: [run, ...others].slice(0, evaluationLimits.runsMax) };
+    });
+  }
+
+  async #queries(scope: Scope, evaluationId: string): Promise<readonly JudgedQuery[]> {
+    const bytes = await this.#parts.objects.get(scope, queriesKey(evaluationId));
+    if (bytes === undefined) throw new PinakesError("CORRUPT", `The queries of evaluation "${evaluationId}" are not in the object store. Make it anew.`);
+    const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as { format: number; queries: [string, [string, number][]][] };
+    if (stored.format !== format)
+      throw new PinakesError("CORRUPT", `The queries of evaluation "${evaluationId}" have format ${stored.format}; this version reads ${format}.`);
+    return stored.queries.map(([text, relevant], i) => ({ id: String(i), text, relevant: new Map(relevant) }));
+  }
+
+  /** Opened when it is first needed. */
+  async #records(): Promise<Records> {
+    this.#opening ??= container.open(this.#parts.items);
+    try {
+      return await this.#opening;
+    } catch (error) {
+      this.#opening = undefined;
+      throw error;
+    }
+  }
+}
+
+function qualityOf(answered: readonly Answered[], k: number) {
+  const times = answered.map(({ searchMs }) => searchMs);
+  return {
+    queries: answered.length,
+    k,
+    ndcg: mean(answered.map(ndcgAt(k).of)),
+    recall: mean(answered.map(recallAt(k).of)),
+    mrr: mean(answered.map(reciprocalRankAt(k).of)),
+    search_ms_p50: percentile(times, 0.5),
+    search_ms_p95: percentile(times, 0.95),
+  };
+}
+
+function queriesKey(evaluationId: string): string {
+  return `evaluations/${evaluationId}.json`;
+}
+
+function view({ id: _, _etag, _ts, ...record }: Stored<EvaluationRecord>): EvaluationView {
+  return record;
+}
