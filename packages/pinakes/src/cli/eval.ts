@@ -5,12 +5,12 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { invalid, PinakesError } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
+import { readChunkingStrategy } from "../knowledge/chunking/index.ts";
 import {
   compareEvaluated,
   evaluateSet,
   nameOf,
   readBeir,
-  readChunkingStrategy,
   readConfiguration,
   type BeirSet,
   type Evaluated,

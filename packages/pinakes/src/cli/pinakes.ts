@@ -6,6 +6,7 @@ const help = `pinakes <command>
 
   start      run the server (also: npm start)
   vectors    look after vector collections: pinakes vectors --help
+  eval       how good searches are on a test set: pinakes eval --help
 
 Settings come from the environment, as for the server: PINAKES_DATA, PINAKES_ITEMS, PINAKES_OBJECTS, … (see docs/reference.md).
 `;
@@ -17,6 +18,10 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 0;
     case "vectors":
       return (await import("./vectors.ts")).vectorsCommand(rest, { env: process.env, out: (text) => process.stdout.write(text) });
+    case "eval": {
+      const progress = process.stderr.isTTY ? { progress: (text: string) => process.stderr.write(text) } : {};
+      return (await import("./eval.ts")).evalCommand(rest, { out: (text) => process.stdout.write(text), ...progress });
+    }
     case undefined:
     case "help":
     case "--help":

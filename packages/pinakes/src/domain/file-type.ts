@@ -4,8 +4,10 @@ export type FileType = (typeof fileTypes)[number];
 
 const extensions: Readonly<Record<string, FileType>> = {
   ...Object.fromEntries(fileTypes.map((type) => [type, type])),
+  docm: "docx",
   text: "txt",
   markdown: "md",
+  mdown: "md",
   htm: "html",
   xhtml: "html",
   jsonl: "json",

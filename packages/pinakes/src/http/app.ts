@@ -20,16 +20,19 @@ export interface AppOptions {
   /** Aborted when the server begins to close, so that event streams end. */
   readonly closing?: AbortSignal;
   readonly allowedOrigins?: readonly string[];
+  /** How much one caller may ask; the usual limits when absent. */
+  readonly limiter?: RateLimiter;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean;
 }
 
-export async function createApp(pinakes: Pinakes, { log, closing, allowedOrigins, checkAnswers = false }: AppOptions = {}): Promise<Hono<KitEnv>> {
+export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Promise<Hono<KitEnv>> {
+  const { log, closing, allowedOrigins, limiter = new RateLimiter(), checkAnswers = false } = options;
   const app = new Hono<KitEnv>();
   const routes = allRoutes(pinakes);
   mount(app, routes, {
     authenticate: (credentials) => pinakes.identity.authenticate(credentials),
-    limiter: new RateLimiter({}),
+    limiter,
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
     ...(log === undefined ? {} : { log }),

@@ -13,6 +13,9 @@ import { Grants } from "./documents/grants.ts";
 import { recount, type Usage } from "./documents/recount.ts";
 import { Shelf } from "./documents/shelf.ts";
 import { Uploads, type UploadInput } from "./documents/upload.ts";
+import { Evaluations, type EvaluationView } from "./evaluation/evaluations.ts";
+import type { Configuration } from "./evaluation/configuration.ts";
+import type { NewEvaluation } from "./evaluation/evaluation-input.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { IngestQueue } from "./ingest/ingest-queue.ts";
 import { Reindexer } from "./ingest/reindex.ts";
@@ -86,6 +89,7 @@ export class Knowledge {
   readonly #uploads: Uploads;
   readonly #search: Search;
   readonly #deletion: CollectionDeletion;
+  readonly #evaluations: Evaluations;
   readonly #pipelines: Pipelines;
   /** Links with which files are uploaded and downloaded without a key. */
   readonly grants: Grants;
@@ -107,6 +111,11 @@ export class Knowledge {
     this.rows = new OwnVectors(parts, this.#collections);
     const reindexer = new Reindexer(parts, library);
     const repositories = new RepositoryDeletion(parts, library, this.#deletion);
+    this.#evaluations = new Evaluations(parts, {
+      jobs,
+      open: (caller, repositoryId, collectionId) => this.#open(caller, repositoryId, collectionId),
+      search: (caller, input) => this.#search.search(caller, input),
+    });
     jobs.register("delete-repository", (scope, { repository_id, attempts }, tools) => repositories.purge(scope, repository_id, attempts, tools));
     jobs.register("reindex", (scope, { repository_id, collection_id, input }, tools) =>
       reindexer.reindex(scope, repository_id, collection_id, input["embedding_model"] as string | undefined, tools),
@@ -317,6 +326,25 @@ export class Knowledge {
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
     requireCaller(caller);
     return this.#search.search(caller, input);
+  }
+
+  /** Queries with the documents that should be found. */
+  async createEvaluation(caller: Caller, input: NewEvaluation): Promise<EvaluationView> {
+    return this.#evaluations.create(caller, input);
+  }
+
+  /** One's own; for admins everybody's. */
+  async evaluations(caller: Caller, paging: Paging = {}): Promise<ListPage<EvaluationView>> {
+    return this.#evaluations.list(caller, paging);
+  }
+
+  async evaluation(caller: Caller, evaluationId: string): Promise<EvaluationView> {
+    return this.#evaluations.get(caller, evaluationId);
+  }
+
+  /** A job; its result has the metrics, and the evaluation keeps those of its last runs. */
+  async runEvaluation(caller: Caller, evaluationId: string, input: Configuration = {}): Promise<JobView> {
+    return jobView(await this.#evaluations.run(caller, evaluationId, input));
   }
 
   /** Whether each quote stands where the citation says, in the version that it names. */

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { deflateSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { fileTypes, type Parser } from "../../ports/parser.ts";
-import { fileTypeOf, openParser, type ParserOptions } from "./index.ts";
+import { fileTypeOf } from "../../domain/file-type.ts";
+import { openParser, type ParserOptions } from "./index.ts";
 import { parserLimits } from "./limits.ts";
 import { encode, makeDocx, makePdf, manyPagesPdf, pageOf, par, rawPdf } from "./test-files.ts";
 

@@ -1,7 +1,8 @@
 import { gzipSync, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { fileTypes } from "../../ports/parser.ts";
-import { checkType, fileTypeOf, sniff } from "./sniff.ts";
+import { fileTypeOf } from "../../domain/file-type.ts";
+import { checkType, sniff } from "./sniff.ts";
 import { encode, makeDocx, manyPagesPdf, par } from "./test-files.ts";
 
 const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13);

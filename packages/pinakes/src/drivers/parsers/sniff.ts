@@ -1,4 +1,4 @@
-/** What bytes clearly are, whatever the file is called, and what its name says. */
+/** What bytes clearly are, whatever the file is called. */
 import { invalid } from "../../domain/errors.ts";
 import type { FileType } from "../../ports/parser.ts";
 import { utf16Of } from "./decode-text.ts";
@@ -42,36 +42,6 @@ const expected: Readonly<Record<FileType, string>> = {
   rtf: "an RTF document",
   log: "a log",
 };
-
-const extensions: Readonly<Record<string, FileType>> = {
-  pdf: "pdf",
-  docx: "docx",
-  docm: "docx",
-  txt: "txt",
-  text: "txt",
-  md: "md",
-  markdown: "md",
-  mdown: "md",
-  csv: "csv",
-  tsv: "csv",
-  html: "html",
-  htm: "html",
-  xhtml: "html",
-  json: "json",
-  jsonl: "json",
-  ndjson: "json",
-  xml: "xml",
-  yaml: "yaml",
-  yml: "yaml",
-  rtf: "rtf",
-  log: "log",
-};
-
-/** By the extension of a file's name, whatever its case. */
-export function fileTypeOf(name: string): FileType | undefined {
-  const extension = /[^/\\]\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase();
-  return extension !== undefined && Object.hasOwn(extensions, extension) ? extensions[extension] : undefined;
-}
 
 /** Refuses bytes that are clearly not what the file's name says. */
 export function checkType(bytes: Uint8Array, fileType: FileType): void {

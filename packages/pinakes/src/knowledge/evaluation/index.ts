@@ -1,5 +1,6 @@
-/** How good searches are: metrics, test sets, comparisons, and evaluations that are kept. */
-export { beirLimits, readBeir, type BeirSet } from "./beir.ts";
-export { compareEvaluated, evaluateSet, type Evaluated, type NamedConfiguration } from "./run-evaluation.ts";
+/** How good searches are: test sets, comparisons, and evaluations that are kept. */
+export { readBeir, type BeirSet } from "./beir.ts";
 export { nameOf, readConfiguration, type Configuration } from "./configuration.ts";
-export { readChunkingStrategy } from "../chunking/index.ts";
+export { evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
+export { Evaluations, type EvaluationRun, type EvaluationView } from "./evaluations.ts";
+export { compareEvaluated, evaluateSet, type Evaluated, type NamedConfiguration } from "./run-evaluation.ts";

@@ -12,15 +12,7 @@ import type { Shelf } from "../documents/shelf.ts";
 import { contentKey } from "../documents/upload.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
 import type { Library, Stored } from "../model/library.ts";
-import {
-  itemIds,
-  type ChunkRange,
-  type CollectionRecord,
-  type DocumentRecord,
-  type IndexedVersion,
-  type RepositoryRecord,
-  type VersionInfo,
-} from "../model/records.ts";
+import { itemIds, type CollectionRecord, type DocumentRecord, type IndexedVersion, type RepositoryRecord, type VersionInfo } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { saveParsedText, textKey } from "./parsed-text.ts";
@@ -56,12 +48,15 @@ export class DocumentIngester {
   /** Throws what stood in the way; the worker decides whether to try again. */
   async ingest(work: Ingestion): Promise<DocumentRecord | undefined> {
     const { repository, collection } = await this.#owners(work.shelf);
-    const strategy = begun.current.record.chunking_override ?? effectiveChunking(repository, collection);
+    const begun = await this.#begin(work, collection.embedding_model);
+    if (begun === undefined) return undefined;
+    const { record } = begun.current;
+    const strategy = record.chunking_override ?? effectiveChunking(repository, collection);
     let chunks: readonly Chunk[] = [];
     try {
-      const parsed = await this.#parse(work, begun.current.record);
-      chunks = await this.#chunk(parsed, strategy, collection, work.signal);
-      await this.#index(work, begun, chunks, repository, collection);
+      const parsed = await this.#parse(work, record);
+      chunks = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
+      await this.#index(work, begun, chunks, repository.owner ?? record.uploaded_by);
       return await this.#finish(work, begun, strategy, chunks.length);
     } catch (error) {
       await this.#takeBack(work, begun, chunks.length);

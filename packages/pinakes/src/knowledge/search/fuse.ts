@@ -1,9 +1,25 @@
 /**
  * One ranking out of two: a convex mix of scores, each normalised over the candidates. Chosen over reciprocal ranks because it keeps
- * how much better one passage is than the next; `npm run pinakes -- eval` compares both.
+ * how much better one passage is than the next; `pinakes eval <folder> --compare` compares both.
  *
  * A passage that is not among the best of a part gets 0 there. Cosine similarities are spread between the lowest and the highest
  * candidate; BM25 begins at 0 by nature.
+ *
+ * The evidence: nDCG@10 on the 300 test queries of SciFact with the local model, 100 candidates (with 200 nearly the same). Keywords
+ * alone 0.692, vectors alone 0.646.
+ *
+ *   share of the vectors             0.2    0.3    0.4    0.5    0.6    0.7
+ *   lowest…highest, 0…highest       0.729  0.738  0.733  0.727  0.718  0.703   this file
+ *   lowest…highest, both            0.724  0.728  0.734  0.728  0.721  0.708
+ *   z-scores                        0.723  0.730  0.737  0.734  0.728  0.715
+ *   cosine 0…highest                0.719  0.728  0.736  0.740  0.734  0.729
+ *   cosine −1…highest               0.704  0.713  0.720  0.727  0.729  0.741
+ *   reciprocal ranks, constant 60          0.713  0.713  0.712  0.698  0.695
+ *
+ * Mixing beats ranks by about 0.02 however it is done; the ways of mixing differ by less than 300 queries can tell. A fixed lowest
+ * value of the cosine looks best here and is the one that breaks elsewhere: many models keep all cosines between 0.7 and 1 (the same
+ * scores squeezed into that range gave 0.718 at 0.5, and 0.704 with −1). Spreading between lowest and highest does not change then.
+ * z-scores would not either, but are no shares of 1, which `min_score` and people rely on. 0.4 is the middle of what is flat.
  */
 export interface Candidate {
   readonly vector?: number;
@@ -19,7 +35,7 @@ export interface Fused {
 export type Fusion = "convex" | "rrf";
 
 /** The share of the vectors; keywords have the rest. */
-export const vectorWeight = 0.5;
+export const vectorWeight = 0.4;
 const rrfConstant = 60;
 
 export function fuse(candidates: readonly Candidate[], fusion: Fusion = "convex", weight = vectorWeight): readonly Fused[] {

@@ -1,7 +1,7 @@
 /** Chunking, metadata and pipelines in the shapes of the LISA tables. */
 import { isDeepStrictEqual } from "node:util";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
-import { invalid, show } from "../../domain/errors.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { knowledgeLimits } from "../limits.ts";
@@ -53,10 +53,8 @@ export function pipelineToItem(pipeline: PipelineSettings): JsonObject {
     trigger: trigger === "event" ? "event" : "daily",
   });
   // What the layout has no place for goes beside it.
-  const said = JSON.stringify(pinned(itemToPipeline(item, { pipeline_id: "", created_at: "" })));
-  return said === JSON.stringify(pinned(pipeline))
-    ? item
-    : { ...item, pinakes: { source, schedule, chunking_strategy: chunking_strategy as unknown as JsonValue } };
+  if (saysAll(item, pipeline)) return item;
+  return { ...item, pinakes: { source, schedule, max_removal_share, chunking_strategy: chunking_strategy as unknown as JsonValue } };
 }
 
 type Made = Pick<PipelineSettings, "pipeline_id" | "created_by" | "created_at">;
@@ -91,6 +89,16 @@ export function itemToPipelines(
     if (!isJsonObject(pipeline)) throw invalid(`pipelines[${i}]: must be a map, got ${show(pipeline)}.`);
     return itemToPipeline(pipeline, { pipeline_id: made.newId(), created_by: made.created_by, created_at: made.created_at });
   });
+}
+
+/** Whether the item alone makes the same pipeline again. */
+function saysAll(item: JsonObject, pipeline: PipelineSettings): boolean {
+  try {
+    return isDeepStrictEqual(pinned(itemToPipeline(item, nobody)), pinned(pipeline));
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "INVALID") return false;
+    throw error;
+  }
 }
 
 function bucketSource(item: JsonObject): string {

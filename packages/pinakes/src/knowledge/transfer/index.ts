@@ -1,0 +1,7 @@
+/** Import and export in the layouts of the source documents. */
+export { exportKnowledge, type ExportOptions } from "./export.ts";
+export type { TransferFile, TransferReader } from "./files.ts";
+export { folderReader, writeFolder } from "./folder.ts";
+export { importKnowledge, type ImportOptions } from "./import.ts";
+export { defaultNames, readTransferNames, type TransferNames } from "./names.ts";
+export type { ImportCounts, ImportNote, ImportReport } from "./report.ts";
