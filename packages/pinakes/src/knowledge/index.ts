@@ -12,3 +12,16 @@ export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export type { UploadInput } from "./documents/upload.ts";
 export type { Citation, SearchHit, SearchInput, SearchResult } from "./search/search.ts";
 export type { CitationCheck, CitationToVerify } from "./citations.ts";
+export {
+  defaultNames,
+  folderReader,
+  readTransferNames,
+  writeFolder,
+  type ExportOptions,
+  type ImportNote,
+  type ImportOptions,
+  type ImportReport,
+  type TransferFile,
+  type TransferNames,
+  type TransferReader,
+} from "./transfer/index.ts";

@@ -34,6 +34,8 @@ import { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import type { NewPipeline, Notified, PipelinePlan, Pipelines, PipelineView } from "./pipelines/index.ts";
 import { Search, type SearchInput, type SearchResult } from "./search/search.ts";
+import { exportKnowledge, importKnowledge, type ExportOptions, type ImportOptions, type ImportReport } from "./transfer/index.ts";
+import type { TransferFile, TransferReader } from "./transfer/index.ts";
 import {
   collectionView,
   documentView,
@@ -83,6 +85,8 @@ export class Knowledge {
   readonly #parts: KnowledgeParts;
   readonly #library: Library;
   readonly #jobs: Jobs;
+  readonly #queue: IngestQueue;
+  readonly #registry: WorkRegistry;
   readonly #repositories: Repositories;
   readonly #collections: Collections;
   readonly #documents: Documents;
@@ -100,6 +104,8 @@ export class Knowledge {
     this.#parts = parts;
     this.#library = library;
     this.#jobs = jobs;
+    this.#queue = queue;
+    this.#registry = registry;
     this.#pipelines = pipelines;
     this.#repositories = new Repositories(parts, library);
     this.#collections = new Collections(parts, library, this.#repositories);
@@ -370,6 +376,17 @@ export class Knowledge {
     const parsed = await this.#parts.parser.parse({ bytes, fileType: strategy.type === "MARKDOWN" || input.markdown === true ? "md" : "txt" });
     const embedder = await this.#parts.embedders.get(this.#parts.embedders.defaultModel);
     return chunkDocument(parsed, strategy, { tokenizer: await this.#parts.tokenizer(), embed: (texts) => embedder.embed(texts) });
+  }
+
+  /** Admins only. Files in the layouts of the source documents, read one after the other: see transfer/export.ts. */
+  export(caller: Caller, options?: ExportOptions): AsyncIterable<TransferFile> {
+    return exportKnowledge(this.#parts, this.#library, caller, options);
+  }
+
+  /** Admins only. What such files hold, made here; what is wrong is in the report, by file and line: see transfer/import.ts. */
+  async import(caller: Caller, reader: TransferReader, options?: ImportOptions): Promise<ImportReport> {
+    const pieces = { parts: this.#parts, library: this.#library, collections: this.#collections, registry: this.#registry, queue: this.#queue };
+    return importKnowledge(pieces, caller, reader, options);
   }
 
   async job(caller: Caller, jobId: string): Promise<JobView> {

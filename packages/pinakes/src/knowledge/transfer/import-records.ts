@@ -18,7 +18,7 @@ import { itemIds, type CollectionRecord, type RepositoryRecord } from "../model/
 import { searchText } from "../model/repositories.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
-import { epochAttribute, keyPart, text, userId } from "./attributes.ts";
+import { epochAttribute, keyPart, optionalText, text, userId } from "./attributes.ts";
 import { exportedCatalog, itemToCatalog, modelOfCatalog } from "./catalog-items.ts";
 import type { PlainItem } from "./dynamo-json.ts";
 import { isImplied } from "./export.ts";
@@ -91,7 +91,7 @@ export class RecordImport {
       now: fields.created_at,
       collectionId: collection_id,
       isDefault: adopted !== undefined,
-      fields: { ...fields, embedding_model: this.#model(text(item, "embeddingModel")), imported: kept(item, types) },
+      fields: { ...fields, embedding_model: this.#model(optionalText(item, "embeddingModel") ?? repository.embedding_model), imported: kept(item, types) },
     });
     if (adopted === undefined) await this.#create(repository, record);
     else await this.#adopt(record, adopted.etag);

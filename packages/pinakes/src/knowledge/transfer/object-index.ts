@@ -28,9 +28,9 @@ export class ObjectIndex {
     return index;
   }
 
-  /** The first of these that is there: paths with the bucket. */
-  byPath(...paths: readonly string[]): string | undefined {
-    return this.#take(paths.find((path) => this.#paths.has(path)));
+  /** With the bucket as its first folder. */
+  byPath(path: string): string | undefined {
+    return this.#take(this.#paths.has(path) ? path : undefined);
   }
 
   /** The first of these that is there, in whatever bucket. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusteredVectors } from "../search/testing.ts";
 import { buildDelta } from "./build-delta.ts";
-import { BuildPool } from "./build-pool.ts";
+import { BuildPool, sharedVerifyBytesMin } from "./build-pool.ts";
 import type { CollectionSettings } from "./collection-settings.ts";
 import { openFile, pageBytes, readHead, type EncodedFile } from "./file-format.ts";
 import { fileBytesOf, loadSegment } from "./load-segment.ts";
@@ -61,6 +61,7 @@ describe("builders in threads", () => {
   it("count damaged pages as the caller's thread does, wherever they lie", async () => {
     const file = await merge(two);
     const ref = { key: "k", sha256: file.sha256, bytes: file.bytes.byteLength, headBytes: file.headBytes };
+    expect(ref.bytes).toBeGreaterThan(sharedVerifyBytesMin);
     const { header } = readHead(file.bytes, ref);
     for (const places of [[], [file.headBytes], [ref.bytes - 1], [file.headBytes, file.headBytes + 3 * pageBytes + 7, ref.bytes - 1]]) {
       const loaded = loadSegment(header, ref.bytes, 1, [{ offset: 0, bytes: file.bytes }]);

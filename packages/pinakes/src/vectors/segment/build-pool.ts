@@ -14,7 +14,7 @@ import { inlineBuilder, type SegmentBuilder } from "./segment-builder.ts";
 const inlineRowsMax = 16;
 const inlineValuesMax = 8_192;
 /** Some milliseconds of hashing. */
-const sharedVerifyBytesMin = 4 * 1024 ** 2;
+export const sharedVerifyBytesMin = 4 * 1024 ** 2;
 /** One thread for every processor would leave none for searches. */
 const threadsMaxDefault = Math.min(2, availableParallelism());
 
@@ -40,16 +40,17 @@ export class BuildPool implements SegmentBuilder {
   }
 
   /**
-   * How many pages of a loaded file are not what its page table says. By threads that are there and have no file to build: a reader
-   * waits neither for a thread to start nor for somebody's merge.
+   * How many pages of a loaded file are not what its page table says. By the threads that are there, while none of them builds a file
+   * or helps to: a reader waits neither for a thread to start nor for somebody's merge.
    */
   async damagedPages(loaded: LoadedSegment, ref: FileRef): Promise<number> {
     const file = fileBytesOf(loaded);
     const head = readHead(file, ref);
-    const idle = [...this.#workers].filter((worker) => !worker.building);
-    if (idle.length === 0 || this.#closed || ref.bytes < sharedVerifyBytesMin) return damagedPages(file, head).length;
-    const pagesEach = Math.ceil(head.pages / idle.length);
-    const parts = idle.map((worker, i) => {
+    const workers = [...this.#workers];
+    if (workers.length === 0 || workers.some(({ building }) => building) || this.#closed || ref.bytes < sharedVerifyBytesMin)
+      return damagedPages(file, head).length;
+    const pagesEach = Math.ceil(head.pages / workers.length);
+    const parts = workers.map((worker, i) => {
       const from = head.headBytes + i * pagesEach * pageBytes;
       return worker.damagedPages({ kind: "verify", memory: loaded.memory, ref, from, to: Math.min(from + pagesEach * pageBytes, ref.bytes) });
     });
