@@ -132,7 +132,7 @@ function configurationsOf({ a, b, compare, chunking: given }: Values): readonly 
   const named = (search: NamedConfiguration["search"]): NamedConfiguration => ({ name: nameOf(search), search, chunking });
   if (a !== undefined || b !== undefined) {
     if (a === undefined || b === undefined) throw invalid("--a and --b: give both, or neither.");
-    if (compare === true) throw invalid("--compare and --a, --b: choose one; --compare is --a '{\"fusion\":\"convex\"}' --b '{\"fusion\":\"rrf\"}' and more.");
+    if (compare === true) throw invalid('--compare and --a, --b: choose one; --compare is --a \'{"fusion":"convex"}\' --b \'{"fusion":"rrf"}\' and more.');
     return [configurationOf(a, "a", chunking), configurationOf(b, "b", chunking)];
   }
   const hybrids = compare === true ? [named({ mode: "hybrid", fusion: "convex" }), named({ mode: "hybrid", fusion: "rrf" })] : [named({ mode: "hybrid" })];
@@ -208,9 +208,7 @@ function asJson({ set, evaluated, comparison }: Report): unknown {
     ...(comparison === undefined
       ? {}
       : {
-          comparison: Object.fromEntries(
-            Object.entries(comparison).map(([metric, { pValue, ...rest }]) => [metric, { ...rest, p_value: pValue }]),
-          ),
+          comparison: Object.fromEntries(Object.entries(comparison).map(([metric, { pValue, ...rest }]) => [metric, { ...rest, p_value: pValue }])),
         }),
   };
 }

@@ -6,8 +6,11 @@ import { accessRoutes } from "./routes/access.ts";
 import { collectionRoutes } from "./routes/collections.ts";
 import { documentRoutes } from "./routes/documents.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
+import { evaluationRoutes } from "./routes/evaluations.ts";
 import { identityRoutes } from "./routes/identity.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { operationRoutes } from "./routes/operation.ts";
+import { pipelineRoutes } from "./routes/pipelines.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { systemRoutes } from "./routes/system.ts";
@@ -54,7 +57,10 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
     ...vectorRoutes(knowledge),
+    ...pipelineRoutes(knowledge),
+    ...evaluationRoutes(knowledge),
     ...jobRoutes(knowledge),
+    ...operationRoutes(knowledge),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...embeddingRoutes(knowledge),

@@ -16,9 +16,11 @@ import { Uploads, type UploadInput } from "./documents/upload.ts";
 import { Evaluations, type EvaluationView } from "./evaluation/evaluations.ts";
 import type { Configuration } from "./evaluation/configuration.ts";
 import type { NewEvaluation } from "./evaluation/evaluation-input.ts";
+import type { Activity } from "./activity.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
-import type { IngestQueue } from "./ingest/ingest-queue.ts";
+import { documentsQueue, type IngestQueue } from "./ingest/ingest-queue.ts";
 import { Reindexer } from "./ingest/reindex.ts";
+import { QueueDesk } from "./ingest/queue-desk.ts";
 import type { WorkRegistry } from "./ingest/work-registry.ts";
 import type { Jobs, NewJob } from "./jobs/jobs.ts";
 import { decideCollection, decideRepository, notFound, type Decision, type Level } from "./model/access.ts";
@@ -70,10 +72,19 @@ export interface KnowledgePieces {
   readonly registry: WorkRegistry;
   readonly jobs: Jobs;
   readonly pipelines: Pipelines;
+  readonly activity: Activity;
 }
 
 export interface NotifiedPipeline extends Omit<Notified, "job"> {
   readonly job: JobView | null;
+}
+
+export interface QueueView {
+  readonly name: string;
+  readonly waiting: number;
+  readonly in_progress: number;
+  readonly failed: number;
+  readonly dead: number;
 }
 
 interface Paging {
@@ -97,10 +108,14 @@ export class Knowledge {
   readonly #pipelines: Pipelines;
   /** Links with which files are uploaded and downloaded without a key. */
   readonly grants: Grants;
+  /** Dead letters of the workspace. */
+  readonly queue: QueueDesk;
+  /** What the workspace did over time. */
+  readonly activity: Activity;
   /** Rows that callers embed themselves, and a look at the vectors below. */
   readonly rows: OwnVectors;
 
-  constructor({ parts, library, queue, registry, jobs, pipelines }: KnowledgePieces) {
+  constructor({ parts, library, queue, registry, jobs, pipelines, activity }: KnowledgePieces) {
     this.#parts = parts;
     this.#library = library;
     this.#jobs = jobs;
@@ -115,6 +130,8 @@ export class Knowledge {
     this.#deletion = new CollectionDeletion(parts, library, this.#collections, registry);
     this.grants = new Grants(parts, { collections: this.#collections, uploads: this.#uploads, documents: this.#documents });
     this.rows = new OwnVectors(parts, this.#collections);
+    this.queue = new QueueDesk(queue);
+    this.activity = activity;
     const reindexer = new Reindexer(parts, library);
     const repositories = new RepositoryDeletion(parts, library, this.#deletion);
     this.#evaluations = new Evaluations(parts, {
@@ -238,6 +255,7 @@ export class Knowledge {
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
     const opened = await this.#openOrCreate(caller, repositoryId, collectionId, input);
     const { unchanged, duplicate_of, ...stored } = await this.#uploads.upload(caller, opened, input);
+    this.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
     return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
 
@@ -330,8 +348,10 @@ export class Knowledge {
   }
 
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
-    requireCaller(caller);
-    return this.#search.search(caller, input);
+    const scope = requireCaller(caller);
+    const result = await this.#search.search(caller, input);
+    this.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
+    return result;
   }
 
   /** Queries with the documents that should be found. */
@@ -415,6 +435,23 @@ export class Knowledge {
   async cancelJob(caller: Caller, jobId: string): Promise<JobView> {
     await this.#ownJob(caller, jobId, "Cancelling it");
     return jobView(await this.#jobs.cancel(caller.scope, jobId));
+  }
+
+  /** The queue of documents, as far as it is this workspace's. */
+  async queues(caller: Caller): Promise<readonly QueueView[]> {
+    const dead = (await this.queue.dead(caller, documentsQueue)).length;
+    const sums = { waiting: 0, in_progress: 0, failed: 0 };
+    let cursor: string | undefined;
+    do {
+      const page = await this.listCollections(caller, { limit: 100, cursor });
+      for (const { documents_by_status: by } of page.items) {
+        sums.waiting += by.uploading + by.pending;
+        sums.in_progress += by.indexing;
+        sums.failed += by.failed;
+      }
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    return [{ name: documentsQueue, ...sums, dead }];
   }
 
   /** What happens in what the caller may see, without end. */

@@ -1,5 +1,6 @@
 /** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
 import type { KnowledgeParts } from "./parts.ts";
+import { Activity, activityContainer } from "./activity.ts";
 import { grantsContainer } from "./documents/grants.ts";
 import { DocumentIngester } from "./ingest/ingest-document.ts";
 import { IngestQueue } from "./ingest/ingest-queue.ts";
@@ -34,15 +35,16 @@ export interface OpenedKnowledge {
 }
 
 export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer, pipelinesContainer])
+  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer, pipelinesContainer, activityContainer])
     await parts.items.openContainer(container);
   const registry = new WorkRegistry(parts.items, parts.system, parts.clock);
   const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
   const library = new Library(parts.items);
   const jobs = await new Jobs(parts, registry).open();
   const pipelines = new Pipelines({ parts, library, queue, jobs, places: pipelinePlaces });
-  const knowledge = new Knowledge({ parts, library, queue, registry, jobs, pipelines });
-  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places });
+  const activity = new Activity(parts);
+  const knowledge = new Knowledge({ parts, library, queue, registry, jobs, pipelines, activity });
+  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places, activity });
   const watchdog = new Watchdog(parts, queue, registry);
 
   const carryOn = async (entry: RegisteredWork, signal: AbortSignal): Promise<void> => {
@@ -68,6 +70,7 @@ export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, 
     metrics: () => worker.metrics,
     work: (signal) => worker.run(signal),
     sweep: async (signal) => {
+      await activity.flush();
       let error: Error | undefined;
       for await (const entry of registry.due(parts.clock.now())) {
         if (signal.aborted) return;
@@ -79,6 +82,9 @@ export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, 
       }
       if (error !== undefined) throw error;
     },
-    close: () => jobs.close(),
+    close: async () => {
+      await jobs.close();
+      await activity.flush();
+    },
   };
 }

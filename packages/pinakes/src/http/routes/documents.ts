@@ -248,4 +248,3 @@ export function fileAnswer({ document, version, body }: Awaited<ReturnType<Knowl
     },
   };
 }
-

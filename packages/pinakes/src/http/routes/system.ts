@@ -68,4 +68,3 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
     }),
   ];
 }
-

@@ -48,10 +48,11 @@ export class Shelf {
   readonly place: Place;
   readonly #items: ItemStore;
 
-  constructor(items: ItemStore, scope: Scope, place: Place) {
+  constructor(items: ItemStore, scope: Scope, { repository_id, collection_id, incarnation }: Place) {
     this.#items = items;
     this.scope = scope;
-    this.place = place;
+    // Of these fields alone: what else a record has must not slip into what is made of the place.
+    this.place = { repository_id, collection_id, incarnation };
   }
 
   /** Where its objects lie. */

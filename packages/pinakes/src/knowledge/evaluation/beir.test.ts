@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { knowledgeLimits } from "../limits.ts";
-import { beirLimits, readBeir } from "./beir.ts";
+import { beirLimits, readBeir, type BeirLimits } from "./beir.ts";
 import { tinySet, writeSet, type SetFiles } from "./test-set.ts";
 
 const base = await mkdtemp(join(tmpdir(), "pinakes-beir-"));
@@ -15,7 +15,7 @@ async function folderOf(files: Partial<SetFiles>): Promise<string> {
   return writeSet(join(base, String(folders)), files);
 }
 
-async function read(changes: Partial<SetFiles>, limits: Partial<typeof beirLimits> = {}) {
+async function read(changes: Partial<SetFiles>, limits: Partial<BeirLimits> = {}) {
   return readBeir(await folderOf({ ...tinySet, ...changes }), { limits: { ...beirLimits, ...limits } });
 }
 

@@ -17,8 +17,16 @@ import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { JudgedQuery } from "./measure.ts";
 
-export const beirLimits = Object.freeze({
+export interface BeirLimits {
   /** All of them are in memory at once. */
+  readonly documentsMax: number;
+  readonly queriesMax: number;
+  readonly judgementsMax: number;
+  readonly lineCharsMax: number;
+  readonly idCharsMax: number;
+}
+
+export const beirLimits: BeirLimits = Object.freeze({
   documentsMax: 200_000,
   queriesMax: 20_000,
   judgementsMax: 2_000_000,
@@ -43,7 +51,7 @@ export interface BeirSet {
   readonly contentHash: string;
 }
 
-export async function readBeir(folder: string, { split = "test", limits = beirLimits }: { split?: string; limits?: typeof beirLimits } = {}): Promise<BeirSet> {
+export async function readBeir(folder: string, { split = "test", limits = beirLimits }: { split?: string; limits?: BeirLimits } = {}): Promise<BeirSet> {
   if (!/^[\w.-]+$/.test(split)) throw invalid(`--split: is the name of a file in qrels/ without ".tsv", got ${show(split)}.`);
   const ids = new Set<string>();
   const documents: BeirDocument[] = [];
@@ -71,7 +79,7 @@ export async function readBeir(folder: string, { split = "test", limits = beirLi
   };
 }
 
-async function readQueries(folder: string, limits: typeof beirLimits): Promise<Map<string, string>> {
+async function readQueries(folder: string, limits: BeirLimits): Promise<Map<string, string>> {
   const ids = new Set<string>();
   const queries = new Map<string, string>();
   for await (const { record, where } of jsonLines(folder, "queries.jsonl", limits)) {
@@ -87,7 +95,7 @@ async function readQueries(folder: string, limits: typeof beirLimits): Promise<M
 interface Known {
   readonly queries: ReadonlyMap<string, string>;
   readonly documents: ReadonlySet<string>;
-  readonly limits: typeof beirLimits;
+  readonly limits: BeirLimits;
 }
 
 async function readJudgements(folder: string, split: string, known: Known): Promise<Map<string, Map<string, number>>> {
@@ -112,7 +120,7 @@ async function readJudgements(folder: string, split: string, known: Known): Prom
   return judged;
 }
 
-async function* jsonLines(folder: string, file: string, limits: typeof beirLimits): AsyncGenerator<{ record: JsonObject; where: string }> {
+async function* jsonLines(folder: string, file: string, limits: BeirLimits): AsyncGenerator<{ record: JsonObject; where: string }> {
   for await (const { line, where } of lines(folder, file, limits)) {
     let record: unknown;
     try {
@@ -131,7 +139,7 @@ interface Line {
   readonly where: string;
 }
 
-async function* lines(folder: string, file: string, { lineCharsMax }: typeof beirLimits): AsyncGenerator<Line> {
+async function* lines(folder: string, file: string, { lineCharsMax }: BeirLimits): AsyncGenerator<Line> {
   const path = join(folder, file);
   const input = createReadStream(path, "utf8");
   let number = 0;
@@ -163,7 +171,7 @@ async function splits(folder: string): Promise<string> {
   return found.length === 0 ? "" : `; here there is --split ${found.toSorted().join(", ")}`;
 }
 
-function idOf(record: JsonObject, where: string, ids: Set<string>, { idCharsMax }: typeof beirLimits): string {
+function idOf(record: JsonObject, where: string, ids: Set<string>, { idCharsMax }: BeirLimits): string {
   const id = record["_id"];
   if (typeof id !== "string" || id === "" || id.length > idCharsMax)
     throw invalid(`${where}: "_id" must be a text of 1–${idCharsMax} characters, got ${show(id)}.`);

@@ -160,7 +160,7 @@ export class Evaluations {
       repository_id: evaluationId,
       collection_id: "",
       created_by: userId,
-      input: { evaluation_id: evaluationId, configuration: { ...configuration } as JsonObject, who: { userId, groups: [...groups], role } },
+      input: { evaluation_id: evaluationId, configuration: { ...configuration }, who: { userId, groups: [...groups], role } },
     });
   }
 
@@ -192,7 +192,7 @@ export class Evaluations {
       ...qualityOf(answered, k),
     };
     await this.#keep(scope, evaluation_id, run);
-    return run as unknown as JsonObject;
+    return run;
   }
 
   /** A job that is done again after a crash takes the place of its former self. */

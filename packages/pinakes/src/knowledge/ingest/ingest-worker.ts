@@ -1,6 +1,7 @@
 /** Takes documents from the queue and ingests several at a time. What fails for a reason that may pass is tried again, what cannot is said at once. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ReceivedMessage } from "../../ports/queue.ts";
+import type { Activity } from "../activity.ts";
 import { Shelf } from "../documents/shelf.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { attemptsMax, Overtaken, type DocumentIngester, type Ingestion } from "./ingest-document.ts";
@@ -29,13 +30,20 @@ export class IngestWorker {
   readonly #ingester: DocumentIngester;
   readonly #owner: string;
   readonly #places: number;
+  readonly #activity: Activity;
 
-  constructor(parts: KnowledgeParts, queue: IngestQueue, ingester: DocumentIngester, options: { readonly owner: string; readonly places: number }) {
+  constructor(
+    parts: KnowledgeParts,
+    queue: IngestQueue,
+    ingester: DocumentIngester,
+    options: { readonly owner: string; readonly places: number; readonly activity: Activity },
+  ) {
     this.#parts = parts;
     this.#queue = queue;
     this.#ingester = ingester;
     this.#owner = options.owner;
     this.#places = options.places;
+    this.#activity = options.activity;
   }
 
   /** Until the signal; then what is under way is given back to the queue. */
@@ -95,7 +103,10 @@ export class IngestWorker {
     const work: Ingestion = { shelf, documentId: document_id, run, signal, alive: async () => signal.throwIfAborted() };
     try {
       const done = await this.#ingester.ingest(work);
-      if (done !== undefined) this.metrics.indexed += 1;
+      if (done !== undefined) {
+        this.metrics.indexed += 1;
+        this.#activity.add(shelf.scope, { documents_indexed: 1 });
+      }
       await removeLeftovers(this.#parts, shelf, signal);
       await queue.done(scope, message.receipt);
     } catch (error) {
@@ -114,6 +125,7 @@ export class IngestWorker {
     if (final || attempts >= attemptsMax) {
       await this.#ingester.fail(work, final ? reason : `Given up after ${attempts} tries. The last one: ${reason}`);
       this.metrics.failed += 1;
+      this.#activity.add(work.shelf.scope, { documents_failed: 1 });
       return queue.done(scope, message.receipt);
     }
     await this.#ingester.note(work, reason);

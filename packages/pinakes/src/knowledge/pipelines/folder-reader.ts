@@ -151,7 +151,7 @@ export class FolderReader implements SourceReader {
   #path(uri: string): string {
     const path = uri.slice(scheme.length);
     const parts = path.split(sep);
-    if (!uri.startsWith(scheme) || !isInside(path, this.#folder) || path === this.#folder || parts.includes("..") || parts.includes("."))
+    if (!uri.startsWith(scheme) || !isInside(path, this.#folder) || path === this.#folder || parts.slice(1).some((part) => ["", ".", ".."].includes(part)))
       throw invalid(`${show(uri)} is not under ${scheme}${this.#folder}.`);
     return path;
   }

@@ -56,7 +56,11 @@ describe("pipelines of a collection", () => {
     await bench.run(first);
     await bench.run(second);
     await until(async () => (await bench.documents()).every(({ status }) => status === "indexed"));
-    const cut = (await bench.documents()).map(({ name, chunking_strategy }) => [name, chunking_strategy?.type, (chunking_strategy as { chunk_size?: number }).chunk_size]);
+    const cut = (await bench.documents()).map(({ name, chunking_strategy }) => [
+      name,
+      chunking_strategy?.type,
+      (chunking_strategy as { chunk_size?: number }).chunk_size,
+    ]);
     expect(cut.toSorted()).toEqual([
       ["a.txt", "FIXED", 100],
       ["b.txt", "FIXED", 200],
@@ -89,7 +93,7 @@ describe("pipelines of a collection", () => {
     await refused({ colour: "red" }, "colour: is not a field of a new pipeline");
     await refused({ source: "ftp://x" }, "source: write file:/folder or s3://bucket/prefix");
     await refused({ source: `file:${"/x".repeat(knowledgeLimits.sourceCharsMax / 2)}` }, "more than 1024 characters");
-    await refused({ source: `file:${bench.folder}/not-there` }, "cannot be read \\(ENOENT\\)");
+    await refused({ source: `file:${bench.folder}/not-there` }, "cannot be read (ENOENT)");
     await bench.pipeline({ source: `file:${bench.folder}/sub`, schedule: "30 4 * * 1-5", max_removal_share: 1 });
     await refused({}, "overlaps", "CONFLICT");
     await refused({ source: `file:${bench.folder}/sub` }, "overlaps", "CONFLICT");
@@ -141,7 +145,8 @@ describe("pipelines of a collection", () => {
     expect((await knowledge.listPipelines(user, "r", "c")).items).toHaveLength(1);
     await knowledge.updateCollection(admin, "r", "c", { private: true });
     for (const call of calls(user)) await failure(call(), "NOT_FOUND");
-    for (const call of [() => knowledge.planPipeline(admin, "r", "c", "no"), () => knowledge.deletePipeline(admin, "r", "c", "no")]) await failure(call(), "NOT_FOUND");
+    for (const call of [() => knowledge.planPipeline(admin, "r", "c", "no"), () => knowledge.deletePipeline(admin, "r", "c", "no")])
+      await failure(call(), "NOT_FOUND");
   });
 
   it("open() takes the folders from its options, and watches them", async () => {

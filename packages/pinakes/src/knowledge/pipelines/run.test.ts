@@ -26,7 +26,11 @@ describe("runs of a pipeline on a folder", () => {
     const [document] = await bench.documents();
     expect(document).toMatchObject({ collection_id: "c", repository_id: "r", uploaded_by: "ada", job_id: first.job_id });
     expect(document?.source).toMatchObject({ type: "auto", pipeline_id: id, uri: document?.name === "a.txt" ? bench.uri("a.txt") : bench.uri("sub/b.md") });
-    const found = await bench.knowledge.search(admin, { query: "which bird stands in the reeds", repository_id: "r", collection_ids: ["c"], limit: 1 } as never);
+    const found = await bench.knowledge.search(admin, {
+      query: "which bird stands in the reeds",
+      collections: [{ repository: "r", collection: "c" }],
+      limit: 1,
+    });
     expect(JSON.stringify(found)).toContain("heron");
 
     const before = new Map((await bench.documents()).map(({ name, document_id }) => [name, document_id]));
@@ -37,6 +41,27 @@ describe("runs of a pipeline on a folder", () => {
     const after = await bench.documents();
     expect(after).toMatchObject([{ name: "a.txt", version: 2, live_version: 2, document_id: before.get("a.txt") }]);
     expect((await bench.knowledge.collection(admin, "r", "c")).document_count).toBe(1);
+  });
+
+  it("R-LISA-77 while a file is replaced every search sees the old passages or the new ones, never both and never none", async () => {
+    await using bench = await Bench.open();
+    bench.background((signal) => bench.opened.work(signal));
+    await bench.write({ "a.txt": "The heron stands in the old reeds." });
+    const id = await bench.pipeline();
+    await bench.run(id);
+    await until(async () => (await bench.documents())[0]?.status === "indexed");
+    await bench.write({ "a.txt": "The heron stands in the new and higher reeds." });
+    const running = bench.run(id);
+    const seen = new Set<string>();
+    for (let last = false; ;) {
+      const { hits } = await bench.knowledge.search(admin, { query: "heron", collections: [{ repository: "r", collection: "c" }] });
+      expect(hits).toHaveLength(1);
+      seen.add(hits[0]?.text.includes("old") === true ? "old" : "new");
+      if (last) break;
+      last = (await bench.documents())[0]?.live_version === 2;
+    }
+    expect([...seen].at(-1)).toBe("new");
+    expect((await running).result).toMatchObject({ replaced: 1 });
   });
 
   it("R-LISA-21 R-LISA-76 without auto_remove a document stays when its file is gone, and the plan says so; files of the source are never touched", async () => {
@@ -118,7 +143,7 @@ describe("runs of a pipeline on a folder", () => {
     await using bench = await Bench.open({}, { fileBytesMax: 100 });
     await bench.write({
       "a.exe": "x",
-      "b": "x",
+      b: "x",
       "empty.txt": "",
       ".hidden.txt": "x",
       ".git/config.txt": "x",

@@ -11,11 +11,13 @@ export function readSchedule(text: unknown, nowMs: number): string {
   if (typeof text !== "string" || text.length > pipelineLimits.scheduleCharsMax) throw invalid(form);
   const pattern = Object.hasOwn(named, text) ? (named[text] as string) : text.trim().replaceAll(/\s+/g, " ");
   if (pattern.split(" ").length !== 5) throw invalid(form);
+  let next: number | undefined;
   try {
-    if (nextRunAt(pattern, nowMs) === undefined) throw invalid(`schedule: ${show(text)} never comes.`);
-  } catch (error) {
-    throw error instanceof TypeError ? invalid(form, { cause: error }) : error;
+    next = nextRunAt(pattern, nowMs);
+  } catch (cause) {
+    throw invalid(form, { cause });
   }
+  if (next === undefined) throw invalid(`schedule: ${show(text)} never comes.`);
   return pattern;
 }
 

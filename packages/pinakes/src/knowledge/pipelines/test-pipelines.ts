@@ -45,7 +45,13 @@ export class Bench {
   readonly #opened: (options?: PipelineOptions) => Promise<OpenedKnowledge>;
   opened!: OpenedKnowledge;
 
-  private constructor(parts: { clock: TestClock; log: string[]; folder: string; closing: AsyncDisposableStack; open: (options?: PipelineOptions) => Promise<OpenedKnowledge> }) {
+  private constructor(parts: {
+    clock: TestClock;
+    log: string[];
+    folder: string;
+    closing: AsyncDisposableStack;
+    open: (options?: PipelineOptions) => Promise<OpenedKnowledge>;
+  }) {
     this.clock = parts.clock;
     this.log = parts.log;
     this.folder = parts.folder;

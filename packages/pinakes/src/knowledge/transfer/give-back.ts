@@ -12,6 +12,9 @@ export interface Imported {
   readonly item: JsonObject;
   /** What plain JSON cannot say of it: see dynamo-json.ts. */
   readonly types?: AttributeTypes;
+  /** Who imported it, and when: what stands for a maker and times that the item does not name. */
+  readonly by: string;
+  readonly at: string;
 }
 
 /** Maps whose attributes are compared one by one. In others one change replaces the whole: half old and half new would mean nothing. */

@@ -21,8 +21,10 @@ import { importedOf } from "./give-back.ts";
 import type { OpenPlace } from "./import-records.ts";
 import { importPrefix } from "./lisa-documents.ts";
 
-export interface DocumentDraft
-  extends Pick<DocumentRecord, "document_id" | "name" | "metadata" | "source" | "chunking_override" | "uploaded_at" | "uploaded_by"> {
+export interface DocumentDraft extends Pick<
+  DocumentRecord,
+  "document_id" | "name" | "metadata" | "source" | "chunking_override" | "uploaded_at" | "uploaded_by"
+> {
   readonly file_type: FileType;
   readonly imported: JsonObject;
 }

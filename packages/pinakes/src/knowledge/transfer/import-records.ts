@@ -16,7 +16,6 @@ import { checkId, nameKey } from "../model/names.ts";
 import { newCollection } from "../model/new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "../model/records.ts";
 import { searchText } from "../model/repositories.ts";
-import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { epochAttribute, keyPart, optionalText, text, userId } from "./attributes.ts";
 import { exportedCatalog, itemToCatalog, modelOfCatalog } from "./catalog-items.ts";
@@ -34,6 +33,8 @@ export interface ImportTools {
   /** Models of the items that others stand for here. */
   readonly models: Readonly<Record<string, string>>;
   readonly dryRun: boolean;
+  /** Who imports, and when it began: for what items do not say. */
+  readonly made: { readonly by: string; readonly at: string };
 }
 
 export interface Made {
@@ -57,33 +58,35 @@ export class RecordImport {
     this.#tools = tools;
   }
 
-  async store({ item, types }: PlainItem): Promise<Made> {
-    const { caller } = this.#tools;
+  async store(plain: PlainItem): Promise<Made> {
+    const { item } = plain;
     const repository_id = checkId(keyPart(text(item, "repositoryId"), "repositoryId"), "repositoryId");
     if (repository_id === personalAlias || isPersonalId(repository_id))
       throw invalid(`repositoryId: ${show(repository_id)} is kept for users' own repositories.`);
-    const fields = itemToRepository(item, { by: caller.userId, at: this.#now() });
+    const fields = itemToRepository(item, this.#tools.made);
     const known = await this.repository(repository_id);
     if (known !== undefined) return this.#same(item, known, exportedRepository(known), `repository "${repository_id}"`);
     const named = modelOfItem(item);
-    const record = this.#repository({ ...fields, repository_id, embedding_model: this.#model(named), owner: null, imported: kept(item, types) });
+    const record = this.#repository({ ...fields, repository_id, embedding_model: this.#model(named), owner: null, imported: kept(plain, this.#tools.made) });
     const collectionId = defaultCollectionId(named ?? record.embedding_model);
     await this.#put(record, this.#newDefault(record, collectionId));
     return { outcome: "created", warnings: [] };
   }
 
-  async collection({ item, types }: PlainItem): Promise<Made> {
-    const { parts, caller } = this.#tools;
+  async collection(plain: PlainItem): Promise<Made> {
+    const { item } = plain;
+    const { parts, made } = this.#tools;
     const keys = collectionKeys(item);
     const repository = await this.#shared(keys.repositoryId);
     const collection_id = this.collectionId(repository, keys.collectionId);
-    const fields = itemToCollection(item, { newId: parts.newId, by: caller.userId, at: this.#now() });
+    const fields = itemToCollection(item, { newId: parts.newId, ...made });
     const known = await this.#collection(repository.repository_id, collection_id);
     const adopted = known !== undefined && isImplied(known.record) ? known : undefined;
     if (known !== undefined && adopted === undefined) return this.#same(item, known.record, exportedCollection(known.record), `collection "${collection_id}"`);
     if (fields.purge_at !== null && Date.parse(fields.purge_at) <= parts.clock.now())
       return { outcome: "skipped", warnings: [`Collection "${collection_id}" was deleted, and its time was over at ${fields.purge_at}.`] };
-    if (adopted !== undefined && (fields.status !== "ACTIVE" || fields.private)) throw invalid("The default collection is neither private, archived nor deleted.");
+    if (adopted !== undefined && (fields.status !== "ACTIVE" || fields.private))
+      throw invalid("The default collection is neither private, archived nor deleted.");
     const record = newCollection({
       repository,
       caller: fields.created_by,
@@ -91,14 +94,15 @@ export class RecordImport {
       now: fields.created_at,
       collectionId: collection_id,
       isDefault: adopted !== undefined,
-      fields: { ...fields, embedding_model: this.#model(optionalText(item, "embeddingModel") ?? repository.embedding_model), imported: kept(item, types) },
+      fields: { ...fields, embedding_model: this.#model(optionalText(item, "embeddingModel") ?? repository.embedding_model), imported: kept(plain, this.#tools.made) },
     });
     if (adopted === undefined) await this.#create(repository, record);
     else await this.#adopt(record, adopted.etag);
     return { outcome: "created", warnings: warningsOf(repository, record) };
   }
 
-  async catalog({ item, types }: PlainItem): Promise<Made> {
+  async catalog(plain: PlainItem): Promise<Made> {
+    const { item } = plain;
     const { parts } = this.#tools;
     const collection_id = checkId(keyPart(text(item, "catalog_id"), "catalog_id"), "catalog_id");
     const fields = itemToCatalog(item);
@@ -111,7 +115,7 @@ export class RecordImport {
       incarnation: parts.newId(),
       now: fields.created_at,
       collectionId: collection_id,
-      fields: { ...fields, embedding_model: this.#model(modelOfCatalog(item) ?? repository.embedding_model), imported: kept(item, types) },
+      fields: { ...fields, embedding_model: this.#model(modelOfCatalog(item) ?? repository.embedding_model), imported: kept(plain, this.#tools.made) },
     });
     await this.#create(repository, record, epochAttribute(item, "last_sync_at", "ms"));
     return { outcome: "created", warnings: [] };
@@ -127,7 +131,8 @@ export class RecordImport {
     if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
     const collectionId = id === undefined ? defaultIdOf(repository) : this.collectionId(repository, id);
     const found = await this.#collection(repositoryId, collectionId);
-    if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${collectionId}" in repository "${repositoryId}"; import its item first.`);
+    if (found === undefined)
+      throw new PinakesError("NOT_FOUND", `There is no collection "${collectionId}" in repository "${repositoryId}"; import its item first.`);
     const { status } = found.record;
     if (status !== "ACTIVE" && status !== "ARCHIVED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is deleted; restore it first.`);
     return { repository, collection: found.record };
@@ -156,14 +161,25 @@ export class RecordImport {
     const repository_id = personalRepositoryId(owner);
     const known = await this.repository(repository_id);
     if (known !== undefined) return known;
-    const now = this.#now();
+    const now = this.#tools.made.at;
     const { defaultModel } = this.#tools.parts.embedders;
-    const record = this.#repository({ repository_id, name: "Personal", embedding_model: defaultModel, owner, created_by: owner, created_at: now, updated_at: now });
+    const record = this.#repository({
+      repository_id,
+      name: "Personal",
+      embedding_model: defaultModel,
+      owner,
+      created_by: owner,
+      created_at: now,
+      updated_at: now,
+    });
     await this.#put(record);
     return record;
   }
 
-  #repository(fields: Partial<RepositoryRecord> & Pick<RepositoryRecord, "repository_id" | "name" | "embedding_model" | "owner" | "created_by" | "created_at" | "updated_at">): RepositoryRecord {
+  #repository(
+    fields: Partial<RepositoryRecord> &
+      Pick<RepositoryRecord, "repository_id" | "name" | "embedding_model" | "owner" | "created_by" | "created_at" | "updated_at">,
+  ): RepositoryRecord {
     const record: RepositoryRecord = {
       kind: "repository",
       sort_name: nameKey(fields.name),
@@ -250,15 +266,11 @@ export class RecordImport {
     const known = embedders.models.map(({ id }) => id).join(", ");
     throw invalid(`The embedding model ${show(model)} is not configured here; there are ${known}. Configure it, or say which one stands for it (models).`);
   }
-
-  #now(): string {
-    return isoTime(this.#tools.parts.clock.now());
-  }
 }
 
-/** The item whole, with what plain JSON does not say of it. */
-export function kept(item: JsonObject, types: PlainItem["types"]): JsonObject {
-  return Object.keys(types).length === 0 ? { item } : { item, types: { ...types } };
+/** The item whole, and what it does not say itself. */
+export function kept({ item, types }: PlainItem, made: ImportTools["made"]): JsonObject {
+  return { item, ...(Object.keys(types).length === 0 ? {} : { types: { ...types } }), ...made };
 }
 
 function importedModel(repository: RepositoryRecord): string | undefined {
@@ -287,7 +299,10 @@ function createError(error: unknown, { name, collection_id, repository_id }: Col
     index === 0
       ? { code: "CONFLICT" as const, detail: `Repository "${repository_id}" is being deleted.` }
       : index === 1 && error.code === "CONFLICT"
-        ? { code: "CONFLICT" as const, detail: `Another collection of repository "${repository_id}" is named "${name}" (names ignore case); rename "${collection_id}".` }
+        ? {
+            code: "CONFLICT" as const,
+            detail: `Another collection of repository "${repository_id}" is named "${name}" (names ignore case); rename "${collection_id}".`,
+          }
         : index === 2
           ? { code: "LIMIT_EXCEEDED" as const, detail: `Repository "${repository_id}" has as many collections as it may.` }
           : { code: error.code, detail: error.detail };

@@ -44,7 +44,8 @@ export async function importKnowledge(
 ): Promise<ImportReport> {
   requireCaller(caller);
   if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Importing needs the role admin.");
-  const run = new ImportRun({ ...pieces, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false }, pieces.queue, reader);
+  const made = { by: caller.userId, at: isoTime(pieces.parts.clock.now()) };
+  const run = new ImportRun({ ...pieces, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made }, pieces.queue, reader);
   return run.run(options.signal);
 }
 
@@ -106,30 +107,31 @@ class ImportRun {
     return kind === "document" ? this.#document(parsed) : this.#catalogDocument(parsed);
   }
 
-  async #document({ item, types }: PlainItem): Promise<Made> {
-    const { caller, parts } = this.#tools;
+  async #document(plain: PlainItem): Promise<Made> {
+    const { item } = plain;
     const keys = documentKeys(item);
     const document_id = checkId(keys.documentId, "document_id");
     const place = await this.#records.place(checkId(keys.repositoryId, "repository_id"), keys.collectionId);
     if (place.repository.owner !== null) throw invalid(`repository_id: ${show(keys.repositoryId)} is a user's own repository, which has catalogs.`);
     const chunking = effectiveChunking(place.repository, place.collection);
-    const fields = itemToDocument(item, { keys, by: caller.userId, at: isoTime(parts.clock.now()), chunking });
+    const fields = itemToDocument(item, { keys, ...this.#tools.made, chunking });
     const record = { ...fields, document_id, repository_id: keys.repositoryId, collection_id: place.collection.collection_id };
     const [, inBucket, bucket = defaultNames.bucket] = /^s3:\/\/(([^/]+)\/.*)$/s.exec(String(item["source"])) ?? [];
     const path = this.#objects.byKey(lisaObjectKey(record)) ?? (inBucket === undefined ? undefined : this.#objects.byPath(inBucket));
-    const draft = { ...fields, document_id, file_type: typeOf(fields.name, path !== undefined), imported: kept(item, types) };
+    const draft = { ...fields, document_id, file_type: typeOf(fields.name, path !== undefined), imported: kept(plain, this.#tools.made) };
     const exported = (known: Parameters<typeof exportedDocument>[0]) => exportedDocument(known, { bucket, chunking });
     return this.#made(await this.#documents.import({ place, draft, exported, body: this.#body(path) }));
   }
 
-  async #catalogDocument({ item, types }: PlainItem): Promise<Made> {
+  async #catalogDocument(plain: PlainItem): Promise<Made> {
+    const { item } = plain;
     const { catalogId, documentId, owner, s3Key } = catalogDocumentKeys(item);
     const document_id = checkId(documentId, "document_id");
     const { size_bytes, ...fields } = itemToCatalogDocument(item);
     const place = await this.#records.place(personalRepositoryId(owner), checkId(catalogId, "catalog_id"));
     const path = this.#objects.byKey(s3Key, catalogObjectKey(owner, { collection_id: catalogId, document_id, name: fields.name }));
     if (path !== undefined) await this.#checkSidecar(path, { user_id: owner, catalog_id: catalogId, document_id, filename: fields.name });
-    const draft = { ...fields, document_id, imported: kept(item, types) };
+    const draft = { ...fields, document_id, imported: kept(plain, this.#tools.made) };
     const done = await this.#documents.import({ place, draft, exported: (known) => exportedCatalogDocument(known, owner), body: this.#body(path) });
     const wrong = done.sizeBytes !== undefined && done.sizeBytes !== size_bytes;
     return this.#made(done, wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : []);

@@ -17,20 +17,28 @@ export interface ItemLine {
 }
 
 export async function* readItems(body: AsyncIterable<Uint8Array>): AsyncGenerator<ItemLine> {
-  for await (const { line, bytes } of splitLines(await unpacked(body))) {
-    if (bytes === undefined) {
-      yield { line, problem: `The line is longer than ${transferLimits.lineBytesMax} bytes.` };
-      continue;
+  let last = 0;
+  try {
+    for await (const { line, bytes } of splitLines(await unpacked(body))) {
+      last = line;
+      const found = readLine(bytes);
+      if (found !== undefined) yield { line, ...found };
     }
-    try {
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-      if (text.trim() !== "") yield { line, parsed: parseItem(text) };
-    } catch (error) {
-      yield {
-        line,
-        problem: PinakesError.isInstance(error) ? error.detail : `The line is not JSON: ${error instanceof Error ? error.message : String(error)}`,
-      };
-    }
+  } catch (error) {
+    // A packed file that is cut off or damaged: what came before it counts.
+    if (!String((error as NodeJS.ErrnoException).code).startsWith("Z_")) throw error;
+    yield { line: last + 1, problem: `The file cannot be unpacked from here on: ${(error as Error).message}.` };
+  }
+}
+
+/** undefined for an empty line. */
+function readLine(bytes: Uint8Array | undefined): Omit<ItemLine, "line"> | undefined {
+  if (bytes === undefined) return { problem: `The line is longer than ${transferLimits.lineBytesMax} bytes.` };
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.trim() === "" ? undefined : { parsed: parseItem(text) };
+  } catch (error) {
+    return { problem: PinakesError.isInstance(error) ? error.detail : `The line is not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

@@ -98,7 +98,7 @@ export function exportedDocument(record: DocumentRecord, settings: { readonly bu
   const imported = importedOf(record);
   if (imported === undefined) return fresh;
   const keys = documentKeys(imported.item);
-  const fields = itemToDocument(imported.item, { keys, by: record.uploaded_by, at: record.uploaded_at, chunking: settings.chunking });
+  const fields = itemToDocument(imported.item, { keys, by: imported.by, at: imported.at, chunking: settings.chunking });
   // A source that was taken is no change of the document's.
   const source = record.source.uri.startsWith(importPrefix) ? { source: record.source } : {};
   return giveBack(imported.item, documentToItem({ ...record, ...fields, ...source }, settings), fresh);

@@ -78,7 +78,7 @@ export function exportedCollection(record: CollectionRecord): JsonObject {
   const fresh = collectionToItem(record);
   const imported = importedOf(record);
   if (imported === undefined) return fresh;
-  const made = { newId: () => "", by: record.created_by, at: record.created_at };
+  const made = { newId: () => "", by: imported.by, at: imported.at };
   return giveBack(imported.item, collectionToItem({ ...record, ...itemToCollection(imported.item, made) }), fresh);
 }
 
@@ -140,15 +140,11 @@ export function exportedRepository(record: RepositoryRecord): JsonObject {
   const fresh = repositoryToItem(record);
   const imported = importedOf(record);
   if (imported === undefined) return fresh;
-  const made = { by: record.created_by, at: record.created_at };
-  const fields = itemToRepository(imported.item, made);
-  return giveBack(imported.item, repositoryToItem({ ...record, ...fields, updated_at: updatedOf(imported.item, record) }), fresh);
-}
-
-/** The item does not say when it was changed, unless it is one of ours: then that is no change of the item. */
-function updatedOf(item: JsonObject, record: RepositoryRecord): string {
-  const own = optionalMap(item, "pinakes");
-  return (own === undefined ? undefined : isoAttribute(own, "updated_at")) ?? record.updated_at;
+  const fields = itemToRepository(imported.item, imported);
+  // An item that does not say when it was changed is not changed by that.
+  const own = optionalMap(imported.item, "pinakes");
+  const { updated_at } = own === undefined ? record : fields;
+  return giveBack(imported.item, repositoryToItem({ ...record, ...fields, updated_at }), fresh);
 }
 
 /** A deleted one goes when its item would have gone; where the item does not say, 90 days after its last change. */

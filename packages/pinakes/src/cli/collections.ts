@@ -1,0 +1,193 @@
+/** `pinakes collections …`: make, look at, change, archive, delete and restore collections. */
+import { knowledgeLimits, type CollectionView } from "../knowledge/index.ts";
+import { collectionsOf, collectionText } from "./collection-text.ts";
+import { changesHelp, readChanges } from "./collection-changes.ts";
+import { defineCommand, type Call, type Group, type Outcome } from "./command.ts";
+import { confirm, yesOption } from "./confirm.ts";
+import { jobBegun } from "./jobs.ts";
+import { count, inTime } from "./layout.ts";
+import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { actorOptions, readAddress, withStores, type ActorOption, type Address, type Session } from "./session.ts";
+import type { Terminal } from "./terminal.ts";
+
+const where = "<repository/collection>";
+const statuses = ["ACTIVE", "ARCHIVED", "DELETED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "all"] as const;
+
+const list = defineCommand({
+  usage: "[repository]",
+  words: [0, 1],
+  summary: "the collections of a repository, or of all",
+  options: {
+    status: { type: "string", value: "STATUS", help: `${statuses.join(", ")} (ACTIVE)` },
+    q: { type: "string", help: "in the name or the description" },
+    tag: { type: "string", help: "that have this tag" },
+    sort: { type: "string", value: "FIELD", help: "created_at, updated_at, name (created_at)" },
+    ...listOptions,
+    ...actorOptions,
+  },
+  examples: ["pinakes collections list", "pinakes collections list kb --sort name", "pinakes collections list --status DELETED"],
+  run: (call) =>
+    withStores(call, async ({ knowledge, caller }) => {
+      const { given } = call;
+      const sort = given.oneOf("sort", ["created_at", "updated_at", "name"]);
+      const query = { repositoryId: call.words[0], status: given.oneOf("status", statuses), q: given.text("q"), tag: given.text("tag"), sort };
+      const page = await readPages(given, (paging) => knowledge.listCollections(caller, { ...query, ...(sort === "name" ? { order: "asc" } : {}), ...paging }));
+      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : collectionsOf(call.terminal, page.items) + moreBelow(page)) };
+    }),
+});
+
+const create = defineCommand({
+  usage: where,
+  words: [1, 1],
+  summary: "make a collection",
+  details: "The repository must be there (pinakes repositories create); `me` is the user's own.",
+  options: {
+    name: { type: "string", help: "for people; the id when absent" },
+    description: { type: "string", help: "what is in it" },
+    tags: { type: "string", value: "a,b", help: "tags" },
+    model: { type: "string", value: "ID", help: "the embedding model; the repository's when absent" },
+    chunking: { type: "string", value: "JSON", help: "how documents are cut; as the repository says when absent" },
+    "allowed-groups": { type: "string", value: "a,b", help: "who may use it; as the repository says when absent" },
+    private: { type: "boolean", help: "for its creator and admins only" },
+    ...actorOptions,
+  },
+  examples: [
+    "pinakes collections create kb/papers --name Papers",
+    `pinakes collections create kb/manuals --chunking '{"type":"MARKDOWN","chunk_size":800}'`,
+    "pinakes collections create me/notes --user ada",
+  ],
+  run: (call) =>
+    withAddress(call, async ({ knowledge, caller }, { repository, collection }) => {
+      const { given } = call;
+      const made = await knowledge.createCollection(caller, repository, {
+        collection_id: collection,
+        name: given.text("name"),
+        description: given.text("description"),
+        embedding_model: given.text("model"),
+        allowed_groups: given.list("allowed-groups"),
+        ...(given.has("private") ? { private: true } : {}),
+        ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
+        ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
+      });
+      return outcome(call.terminal, made);
+    }),
+});
+
+const show = defineCommand({
+  usage: where,
+  words: [1, 1],
+  summary: "one collection",
+  options: { deleted: { type: "boolean", help: "also when it is deleted" }, ...actorOptions },
+  examples: ["pinakes collections show kb/papers"],
+  run: (call) =>
+    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
+      outcome(call.terminal, await knowledge.collection(caller, repository, collection, { deleted: call.given.has("deleted") })),
+    ),
+});
+
+const set = defineCommand({
+  usage: `${where} field=value…`,
+  words: [2, 20],
+  summary: "change a collection",
+  details: changesHelp,
+  options: actorOptions,
+  examples: [
+    "pinakes collections set kb/papers name='Old papers' tags=physics,1905",
+    "pinakes collections set kb/papers description= allowed_groups=",
+    `pinakes collections set kb/papers 'chunking_strategy={"type":"SENTENCE","chunk_size":600}'`,
+  ],
+  run: (call) =>
+    withAddress(call, async ({ knowledge, caller }, { repository, collection }) => {
+      const now = await knowledge.collection(caller, repository, collection);
+      const { warnings, ...changed } = await knowledge.updateCollection(caller, repository, collection, readChanges(call.words.slice(1), now), now.etag);
+      const text = [collectionText(call.terminal, changed), ...warnings].join("\n\n");
+      return { answer: { ...changed, warnings }, show: () => text };
+    }),
+});
+
+const archive = defineCommand({
+  usage: where,
+  words: [1, 1],
+  summary: "no longer searched and not to be changed, until it is unarchived",
+  options: actorOptions,
+  examples: ["pinakes collections archive kb/papers"],
+  run: (call) =>
+    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
+      outcome(call.terminal, await knowledge.archiveCollection(caller, repository, collection)),
+    ),
+});
+
+const unarchive = defineCommand({
+  usage: where,
+  words: [1, 1],
+  summary: "in use again",
+  options: actorOptions,
+  examples: ["pinakes collections unarchive kb/papers"],
+  run: (call) =>
+    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
+      outcome(call.terminal, await knowledge.unarchiveCollection(caller, repository, collection)),
+    ),
+});
+
+const reindex = defineCommand({
+  usage: where,
+  words: [1, 1],
+  summary: "cut and embed all documents anew, with the chunking the collection has now",
+  details: "Searches see the old passages until all are ready.",
+  options: { model: { type: "string", value: "ID", help: "with another embedding model" }, ...actorOptions },
+  examples: ["pinakes collections reindex kb/papers"],
+  run: (call) =>
+    withAddress(call, async (session, { repository, collection }) => {
+      const job = await session.knowledge.reindexCollection(session.caller, repository, collection, { embedding_model: call.given.text("model") });
+      return jobBegun(call, session, job, true);
+    }),
+});
+
+const remove = defineCommand({
+  usage: where,
+  words: [1, 1],
+  summary: "delete a collection; for 90 days it can be restored, unless it is purged",
+  options: { purge: { type: "boolean", help: "every byte, now and for good" }, yes: yesOption, ...actorOptions },
+  examples: ["pinakes collections delete kb/papers", "pinakes collections delete kb/papers --purge --yes"],
+  run: (call) =>
+    withAddress(call, async (session, { repository, collection }) => {
+      const { knowledge, caller } = session;
+      const purge = call.given.has("purge");
+      const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: purge });
+      const what = `Collection ${repository}/${collection} (${name}) with ${count(document_count, "document")} will be`;
+      if (purge) await confirm(call, { what: `${what} removed for good.`, type: collection, unasked: "refused" });
+      else await confirm(call, { what: `${what} deleted; it can be restored for 90 days.`, unasked: "done" });
+      const job = await knowledge.deleteCollection(caller, repository, collection, { purge, confirm: collection });
+      const ended = await jobBegun(call, session, job, true);
+      if (purge || ended.code !== 0) return ended;
+      const { purge_at } = await knowledge.collection(caller, repository, collection, { deleted: true });
+      const text = `Deleted. Until ${inTime(purge_at)} it can be had back: pinakes collections restore ${repository}/${collection}`;
+      return { ...ended, show: () => text };
+    }),
+});
+
+const restore = defineCommand({
+  usage: where,
+  words: [1, 1],
+  summary: "have a deleted collection back, exactly as it was",
+  options: actorOptions,
+  examples: ["pinakes collections restore kb/papers"],
+  run: (call) =>
+    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
+      outcome(call.terminal, await knowledge.restoreCollection(caller, repository, collection)),
+    ),
+});
+
+export const collections: Group = {
+  summary: `documents that belong together, at most ${knowledgeLimits.searchCollectionsMax} of them in a search`,
+  commands: { list, create, show, set, archive, unarchive, reindex, delete: remove, restore },
+};
+
+async function withAddress(call: Call<ActorOption>, work: (session: Session, address: Address) => Promise<Outcome>): Promise<Outcome> {
+  const address = readAddress(call.words[0] as string);
+  return withStores(call, (session) => work(session, address));
+}
+
+function outcome(terminal: Terminal, collection: CollectionView): Outcome {
+  return { answer: collection, show: () => collectionText(terminal, collection) };
+}

@@ -1,0 +1,85 @@
+/** `pinakes jobs …`: long work, how far it is, and why it failed. */
+import type { JobView } from "../knowledge/index.ts";
+import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "./command.ts";
+import { fields, grid, inTime, oneLine } from "./layout.ts";
+import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { actorOptions, withStores, type Session } from "./session.ts";
+import { printable, styled, type Terminal } from "./terminal.ts";
+import { waitForJob } from "./wait-for-job.ts";
+
+const list = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "the jobs, newest first",
+  options: { ...listOptions, ...actorOptions },
+  examples: ["pinakes jobs list --limit 10"],
+  run: (call) =>
+    withStores(call, async ({ knowledge, caller }) => {
+      const page = await readPages(call.given, (paging) => knowledge.listJobs(caller, paging));
+      return { answer: page, show: () => (page.items.length === 0 ? "There are no jobs." : grid(call.terminal, page.items.map(row)) + moreBelow(page)) };
+    }),
+});
+
+const show = defineCommand({
+  usage: "<job>",
+  words: [1, 1],
+  summary: "one job, with its result",
+  options: actorOptions,
+  examples: ["pinakes jobs show 01936f4e-…"],
+  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.job(caller, jobOf(call)), 0)),
+});
+
+const retry = defineCommand({
+  usage: "<job>",
+  words: [1, 1],
+  summary: "try a failed or cancelled job again, and wait for it",
+  options: { "no-wait": { type: "boolean", help: "leave it to the server" }, ...actorOptions },
+  examples: ["pinakes jobs retry 01936f4e-…"],
+  run: (call) =>
+    withStores(call, async (session) => jobBegun(call, session, await session.knowledge.retryJob(session.caller, jobOf(call)), !call.given.has("no-wait"))),
+});
+
+const cancel = defineCommand({
+  usage: "<job>",
+  words: [1, 1],
+  summary: "stop a job at its next step",
+  options: actorOptions,
+  examples: ["pinakes jobs cancel 01936f4e-…"],
+  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.cancelJob(caller, jobOf(call)), 0)),
+});
+
+export const jobs: Group = { summary: "long work: how far it is, and why it failed", commands: { list, show, retry, cancel } };
+
+function jobOf({ words }: Call): string {
+  return words[0] as string;
+}
+
+/** A job that a command started: waited for unless asked otherwise. */
+export async function jobBegun(call: Call, session: Session, begun: JobView, wait: boolean): Promise<Outcome> {
+  const job = wait ? await waitForJob(session, begun, call.terminal) : begun;
+  return jobOutcome(call.terminal, job, job.status === "failed" || job.status === "cancelled" ? failureExitCode : 0);
+}
+
+function jobOutcome(terminal: Terminal, job: JobView, code: number): Outcome {
+  return { answer: job, show: () => details(terminal, job), code };
+}
+
+function row({ job_id, kind, status, progress, repository_id, collection_id, updated_at, error }: JobView) {
+  return {
+    job: job_id,
+    kind,
+    of: collection_id === "" ? repository_id : `${repository_id}/${collection_id}`,
+    status,
+    done: progress.total === 0 ? "" : `${progress.done}/${progress.total}`,
+    updated: inTime(updated_at),
+    error: error ?? "",
+  };
+}
+
+function details(terminal: Terminal, job: JobView): string {
+  const { job: id, of, error: _, ...rest } = row(job);
+  const { attempts, created_by, created_at, error, result } = job;
+  const text = fields(terminal, { job: id, kind: job.kind, of, ...rest, attempts, created: `${inTime(created_at)} by ${created_by}` });
+  const told = error === null ? "" : `\n\n${styled(terminal, "red", oneLine(error))}`;
+  return `${text}${told}${result === null ? "" : `\n\n${printable(JSON.stringify(result, undefined, 2))}`}`;
+}

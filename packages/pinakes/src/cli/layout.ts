@@ -1,0 +1,91 @@
+/** Answers laid out for a terminal: tables that fit its width, lists of fields, wrapped text, and numbers in words. */
+import { columnsOf, cutToColumns, printable, styled, type Terminal } from "./terminal.ts";
+
+type Look = Pick<Terminal, "columns" | "color">;
+export type Cell = string | number;
+
+const gap = "  ";
+/** A column is not cut below this; where even that does not fit, lines are longer than the terminal. */
+const cellColumnsMin = 8;
+
+/** Columns by the names of the first row's fields; numbers to the right. Where it is too wide, the widest columns are cut. */
+export function grid(look: Look, rows: readonly Readonly<Record<string, Cell>>[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const cells = rows.map((row) => names.map((name) => oneLine(String(row[name] ?? ""))));
+  const isNumber = names.map((name) => rows.every((row) => typeof row[name] === "number"));
+  const wanted = names.map((name, i) => Math.max(columnsOf(name), ...cells.map((line) => columnsOf(line[i] as string))));
+  const widths = fitted(wanted, look.columns === undefined ? Infinity : look.columns - gap.length * (names.length - 1));
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, i) => padded(cutToColumns(text, widths[i] as number), widths[i] as number, isNumber[i] as boolean))
+      .join(gap)
+      .trimEnd();
+  return [styled(look, "dim", line(names)), ...cells.map(line)].join("\n");
+}
+
+/** Takes from the widest until all fit. */
+function fitted(wanted: readonly number[], columnsMax: number): readonly number[] {
+  const widths = [...wanted];
+  let over = widths.reduce((sum, width) => sum + width, 0) - columnsMax;
+  while (over > 0) {
+    const widest = Math.max(...widths);
+    if (widest <= cellColumnsMin) break;
+    widths[widths.indexOf(widest)] = widest - 1;
+    over -= 1;
+  }
+  return widths;
+}
+
+function padded(text: string, columns: number, toRight: boolean): string {
+  const blank = " ".repeat(Math.max(0, columns - columnsOf(text)));
+  return toRight ? blank + text : text + blank;
+}
+
+/** One field a line, values below each other; those without a value are left out. */
+export function fields(look: Look, entries: Readonly<Record<string, Cell | undefined>>): string {
+  const shown = Object.entries(entries).filter((entry): entry is [string, Cell] => entry[1] !== undefined && entry[1] !== "");
+  const width = Math.max(0, ...shown.map(([name]) => columnsOf(name)));
+  return shown.map(([name, value]) => `${styled(look, "dim", padded(name, width, false))}${gap}${oneLine(String(value))}`).join("\n");
+}
+
+/** Breaks between words; a word that is longer than a line stays whole. */
+export function wrapped(text: string, columnsMax: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of oneLine(text).split(" ")) {
+    if (line !== "" && columnsOf(line) + 1 + columnsOf(word) > columnsMax) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return line === "" ? lines : [...lines, line];
+}
+
+export function oneLine(text: string): string {
+  return printable(text).replaceAll(/\s+/g, " ").trim();
+}
+
+export function inBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 99.5 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+export function inMs(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** To the second, in UTC. */
+export function inTime(iso: string | null): string {
+  return iso === null ? "" : `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,112 @@
+/** `pinakes repositories …`: where collections are in. */
+import type { RepositoryView } from "../knowledge/index.ts";
+import { confirm, yesOption } from "./confirm.ts";
+import { collectionsOf, describeChunking } from "./collection-text.ts";
+import { defineCommand, type Group, type Outcome } from "./command.ts";
+import { count, fields, grid, inTime } from "./layout.ts";
+import { jobBegun } from "./jobs.ts";
+import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { actorOptions, withStores } from "./session.ts";
+import type { Terminal } from "./terminal.ts";
+
+const list = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "the repositories, newest first",
+  options: { ...listOptions, ...actorOptions },
+  examples: ["pinakes repositories list"],
+  run: (call) =>
+    withStores(call, async ({ knowledge, caller }) => {
+      const page = await readPages(call.given, (paging) => knowledge.listRepositories(caller, paging));
+      const none = "There are no repositories. Make one: pinakes repositories create kb";
+      return { answer: page, show: () => (page.items.length === 0 ? none : grid(call.terminal, page.items.map(row)) + moreBelow(page)) };
+    }),
+});
+
+const create = defineCommand({
+  usage: "<repository>",
+  words: [1, 1],
+  summary: "make a repository, with its default collection",
+  options: {
+    name: { type: "string", help: "for people; the id when absent" },
+    description: { type: "string", help: "what is in it" },
+    model: { type: "string", value: "ID", help: "the embedding model of its collections" },
+    chunking: { type: "string", value: "JSON", help: "how its collections cut documents, unless they say otherwise" },
+    "allowed-groups": { type: "string", value: "a,b", help: "who may use it (everybody of the workspace)" },
+    tags: { type: "string", value: "a,b", help: "tags that its collections have, too" },
+    ...actorOptions,
+  },
+  examples: ["pinakes repositories create kb --name 'Knowledge base'", "pinakes repositories create legal --allowed-groups lawyers"],
+  run: (call) =>
+    withStores(call, async ({ knowledge, caller }) => {
+      const { given } = call;
+      const repository = await knowledge.createRepository(caller, {
+        repository_id: call.words[0],
+        name: given.text("name"),
+        description: given.text("description"),
+        embedding_model: given.text("model"),
+        allowed_groups: given.list("allowed-groups"),
+        ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
+        ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
+      });
+      return outcome(call.terminal, repository);
+    }),
+});
+
+const show = defineCommand({
+  usage: "<repository>",
+  words: [1, 1],
+  summary: "one repository and its collections",
+  options: actorOptions,
+  examples: ["pinakes repositories show kb", "pinakes repositories show me --user ada"],
+  run: (call) =>
+    withStores(call, async ({ knowledge, caller }) => {
+      const repository = await knowledge.repository(caller, call.words[0] as string);
+      const collections = await knowledge.listCollections(caller, { repositoryId: repository.repository_id, limit: shownCollectionsMax });
+      const below = collections.items.length === 0 ? "\n\nIt has no collections yet." : `\n\n${collectionsOf(call.terminal, collections.items)}`;
+      const more = collections.next_cursor === null ? "" : `\nAll of them: pinakes collections list ${repository.repository_id}`;
+      return { answer: repository, show: () => details(call.terminal, repository) + below + more };
+    }),
+});
+
+const remove = defineCommand({
+  usage: "<repository>",
+  words: [1, 1],
+  summary: "remove a repository with all its collections and documents, for good",
+  options: { yes: yesOption, ...actorOptions },
+  examples: ["pinakes repositories delete kb --yes"],
+  run: (call) =>
+    withStores(call, async (session) => {
+      const id = call.words[0] as string;
+      const { knowledge, caller } = session;
+      const { name } = await knowledge.repository(caller, id);
+      const collections = await knowledge.countCollections(caller, { repositoryId: id, status: "all" });
+      const what = `Repository ${id} (${name}) with ${count(collections, "collection")} and all documents will be removed for good.`;
+      await confirm(call, { what, type: id, unasked: "refused" });
+      return jobBegun(call, session, await knowledge.deleteRepository(caller, id, id), true);
+    }),
+});
+
+export const repositories: Group = { summary: "what collections are in", commands: { list, create, show, delete: remove } };
+
+const shownCollectionsMax = 20;
+
+function outcome(terminal: Terminal, repository: RepositoryView): Outcome {
+  return { answer: repository, show: () => details(terminal, repository) };
+}
+
+function row({ repository_id, name, personal, status, embedding_model, updated_at }: RepositoryView) {
+  return { repository: repository_id, name, kind: personal ? "personal" : "shared", status, model: embedding_model, updated: inTime(updated_at) };
+}
+
+function details(terminal: Terminal, repository: RepositoryView): string {
+  const { description, chunking_strategy, allowed_groups, metadata, created_at, created_by } = repository;
+  return fields(terminal, {
+    ...row(repository),
+    description,
+    tags: metadata.tags.join(", "),
+    "allowed groups": allowed_groups?.join(", ") ?? "everybody of the workspace",
+    chunking: chunking_strategy === null ? undefined : describeChunking(chunking_strategy),
+    created: `${inTime(created_at)} by ${created_by}`,
+  });
+}

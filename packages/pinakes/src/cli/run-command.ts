@@ -1,0 +1,110 @@
+/** Runs a command as it describes itself: finds it, checks the words and options, prints help or the answer. */
+import { parseArgs } from "node:util";
+import { Given, UsageError, usageExitCode, type Command, type Group, type Options, type Outcome, type RawValues } from "./command.ts";
+import { suggest } from "./suggest.ts";
+import { styled, type Terminal } from "./terminal.ts";
+
+const common: Options = {
+  json: { type: "boolean", help: "print the answer as JSON, and nothing else" },
+  verbose: { type: "boolean", help: "tell on stderr what goes on inside" },
+  help: { type: "boolean", short: "h", help: "this text" },
+};
+
+/** `name` is the word after `pinakes`; `args` is what follows it. */
+export async function runGroup(name: string, group: Group, args: readonly string[], terminal: Terminal): Promise<number> {
+  if ("command" in group) return runCommand(name, group.command, args, terminal);
+  const [word, ...rest] = args;
+  if (word === undefined || word === "--help" || word === "-h" || word === "help") {
+    (word === undefined ? terminal.err : terminal.out)(groupHelp(name, group, terminal));
+    return word === undefined ? usageExitCode : 0;
+  }
+  const command = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
+  if (command !== undefined) return runCommand(`${name} ${word}`, command, rest, terminal);
+  const meant = suggest(word, Object.keys(group.commands));
+  const hint = meant === undefined ? `there are ${Object.keys(group.commands).join(", ")}` : `did you mean "${name} ${meant}"?`;
+  if (word.startsWith("-")) throw new UsageError(`${word} stands before the command; write pinakes ${name} <command> ${word}.`);
+  throw new UsageError(`there is no command "${name} ${word}"; ${hint}`);
+}
+
+async function runCommand(name: string, command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, words } = parse(name, command, args);
+  if (values["help"] === true) {
+    terminal.out(commandHelp(name, command, terminal));
+    return 0;
+  }
+  checkWords(name, command, words);
+  const { answer, show, code = 0 }: Outcome = await command.run({ words, given: new Given(values), terminal });
+  const text = values["json"] === true ? JSON.stringify(answer, undefined, 2) : show();
+  if (text !== "") terminal.out(`${text}\n`);
+  return code;
+}
+
+function parse(name: string, command: Command, args: readonly string[]): { values: RawValues; words: readonly string[] } {
+  const options = { ...command.options, ...common };
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: Object.fromEntries(
+        Object.entries(options).map(([option, { type, short }]) => [option, { type, ...(short === undefined ? {} : { short }) }] as const),
+      ),
+    });
+    return { values: values as RawValues, words: positionals };
+  } catch (error) {
+    throw new UsageError(`${inOurWords(error, Object.keys(options))} See pinakes ${name} --help.`, { cause: error });
+  }
+}
+
+/** Of Node's messages, which are long, what helps here. */
+function inOurWords(error: unknown, known: readonly string[]): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const option = /'(-[^\s',=]+)/.exec(message)?.[1] ?? "";
+  if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION")) return `${message.split("\n")[0]?.replace(/\.?$/, ".")}`;
+  const meant = suggest(option.replace(/^-+/, ""), known);
+  return `there is no option ${option}${meant === undefined ? "." : `; did you mean --${meant}?`}`;
+}
+
+function checkWords(name: string, { usage, words: [least, most] }: Command, words: readonly string[]): void {
+  if (words.length < least) throw new UsageError(`something is missing: pinakes ${name} ${usage}`);
+  if (words.length > most) throw new UsageError(`"${words.slice(most).join(" ")}" is too much: pinakes ${name} ${usage}`.trimEnd());
+}
+
+function commandHelp(name: string, command: Command, terminal: Terminal): string {
+  const { usage, summary, details, options, examples } = command;
+  return [
+    `${styled(terminal, "bold", `pinakes ${name}`)}${usage === "" ? "" : ` ${usage}`}${Object.keys(options).length === 0 ? "" : " [options]"}`,
+    `\n${upperFirst(summary)}.${details === undefined ? "" : `\n${details}`}\n`,
+    aligned(Object.entries({ ...options, ...common }).map(([option, spec]) => [optionText(option, spec), spec.help])),
+    ...(examples.length === 0 ? [] : [`\n${styled(terminal, "dim", examples.length === 1 ? "Example" : "Examples")}`, ...examples.map((example) => `  ${example}`)]),
+    "",
+  ].join("\n");
+}
+
+function groupHelp(name: string, group: Extract<Group, { commands: unknown }>, terminal: Terminal): string {
+  const lines = Object.entries(group.commands).map(([word, { usage, summary }]) => [`${word} ${usage}`.trimEnd(), summary] as const);
+  return [
+    `${styled(terminal, "bold", `pinakes ${name}`)} <command>\n\n${upperFirst(group.summary)}.\n`,
+    aligned(lines),
+    `\nOptions and examples: pinakes ${name} <command> --help\n`,
+  ].join("\n");
+}
+
+function optionText(option: string, { short, value, type }: Option): string {
+  return `${short === undefined ? "" : `-${short}, `}--${option}${type === "string" ? ` ${value ?? "TEXT"}` : ""}`;
+}
+
+type Option = Options[string];
+
+/** What does not fit into the first column gets a line of its own. */
+function aligned(lines: readonly (readonly [string, string])[]): string {
+  const width = Math.min(firstColumnMax, Math.max(...lines.map(([first]) => first.length)));
+  return lines
+    .map(([first, second]) => (first.length > width ? `  ${first}\n  ${" ".repeat(width)}  ${second}` : `  ${first.padEnd(width)}  ${second}`))
+    .join("\n");
+}
+
+const firstColumnMax = 40;
+
+function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,89 @@
+/**
+ * The stores of the settings, opened by a command, and for whom it acts. Who can read the settings of the stores can read the stores,
+ * so the command line says who it is. A server may work on the same stores at the same time.
+ */
+import { readConfig, type Config } from "../config.ts";
+import { roles, type Caller } from "../domain/caller.ts";
+import { openStores, type Pinakes } from "../open.ts";
+import { rootToken } from "./root-token.ts";
+import { UsageError, type Call, type Options } from "./command.ts";
+import { Interrupted } from "./terminal.ts";
+
+export interface Session {
+  readonly pinakes: Pinakes;
+  readonly knowledge: Pinakes["knowledge"];
+  readonly caller: Caller;
+  readonly config: Config;
+}
+
+/** For commands that act for somebody. */
+export const actorOptions = {
+  workspace: { type: "string", value: "ID", help: "whose data (default)" },
+  user: { type: "string", value: "ID", help: "act as this user (root); their own repository is `me`" },
+  role: { type: "string", value: "ROLE", help: `${roles.join(", ")} (admin)` },
+  groups: { type: "string", value: "a,b", help: "groups of the user (none)" },
+} as const satisfies Options;
+export type ActorOption = keyof typeof actorOptions;
+
+export interface SessionOptions {
+  /** Documents are ingested, and what others left behind is carried on, in this process. */
+  readonly background?: boolean;
+  /** The command ends by itself soon after Ctrl-C; otherwise it is left where it is. */
+  readonly endsItself?: boolean;
+  /** Opens with the root token, which is made when there is none yet: to make keys. */
+  readonly root?: boolean;
+}
+
+export async function withStores<T>(call: Call<ActorOption>, work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+  const { given, terminal } = call;
+  const who = {
+    tenant: given.text("workspace") ?? "default",
+    userId: given.text("user") ?? "root",
+    role: given.oneOf("role", roles) ?? "admin",
+    groups: given.list("groups") ?? [],
+  };
+  const config = readConfig(terminal.env);
+  await using pinakes = await openStores(config.stores, {
+    background: options.background ?? false,
+    vectors: config.vectors,
+    models: config.models,
+    ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
+    log: logOf(call),
+  });
+  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config };
+  return options.endsItself === true ? await work(session) : await untilInterrupted(work(session), terminal.signal);
+}
+
+export function rootTokenOf({ stores, rootToken: given }: Config): string {
+  return rootToken(stores.data, given).token;
+}
+
+export function logOf({ given, terminal }: Call): (line: string) => void {
+  return given.has("verbose") ? (line) => terminal.err(`${line}\n`) : () => {};
+}
+
+async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(new Interrupted("stopped"));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    // After Ctrl-C nobody waits for it any more.
+    work.catch(() => {});
+  }
+}
+
+export interface Address {
+  readonly repository: string;
+  readonly collection: string;
+}
+
+/** `kb/papers`, `me/notes`. */
+export function readAddress(text: string): Address {
+  const [repository, collection, ...more] = text.split("/");
+  if (repository !== undefined && repository !== "" && collection !== undefined && collection !== "" && more.length === 0) return { repository, collection };
+  throw new UsageError(`"${text}" does not name a collection; write repository/collection, such as kb/papers or me/notes.`);
+}

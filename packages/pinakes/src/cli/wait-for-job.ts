@@ -1,0 +1,23 @@
+/** Waits until a job is over, wherever it runs, and shows how far it is. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JobView } from "../knowledge/index.ts";
+import { ProgressBar } from "./progress-bar.ts";
+import type { Session } from "./session.ts";
+import type { Terminal } from "./terminal.ts";
+
+const pollMs = 100;
+
+export async function waitForJob({ knowledge, caller }: Session, begun: JobView, terminal: Terminal): Promise<JobView> {
+  const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err);
+  let job = begun;
+  try {
+    while (job.status === "queued" || job.status === "running") {
+      await sleep(pollMs, undefined, { signal: terminal.signal });
+      job = await knowledge.job(caller, job.job_id);
+      if (job.progress.total > 0) bar?.show(job.kind, job.progress.done, job.progress.total);
+    }
+    return job;
+  } finally {
+    bar?.end();
+  }
+}

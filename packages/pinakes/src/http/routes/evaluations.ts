@@ -1,0 +1,74 @@
+/** Evaluations over HTTP: questions with their right documents, and how well searches find them. */
+import { z } from "zod";
+import type { Knowledge } from "../../knowledge/index.ts";
+import { accepted, created, defineRoute, ok, type Route } from "../kit/index.ts";
+import { id, Job, pageOf, paging } from "./schemas.ts";
+
+const eid = id.describe("Id of the evaluation.");
+const Evaluation = z.looseObject({ evaluation_id: z.string(), name: z.string() }).meta({ id: "Evaluation" });
+
+export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/evaluations",
+      operationId: "createEvaluation",
+      summary: "Keep questions with the documents that answer them",
+      tag: "quality",
+      auth: "caller",
+      idempotent: true,
+      body: z.strictObject({
+        name: z.string(),
+        collections: z.array(z.strictObject({ repository: z.string(), collection: z.string() })),
+        queries: z.array(z.strictObject({ query: z.string(), relevant: z.array(z.strictObject({ document_id: z.string(), grade: z.number().optional() })) })),
+        k: z.number().int().optional().describe("Metrics look at the first k documents; 10 when absent."),
+      }),
+      answers: { 201: { description: "The evaluation.", schema: Evaluation } },
+      handler: async ({ caller, body }) => created(await knowledge.createEvaluation(caller, body)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations",
+      operationId: "listEvaluations",
+      summary: "The caller's evaluations; all of them for admins",
+      tag: "quality",
+      auth: "caller",
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Evaluation) } },
+      handler: async ({ caller, query }) => ok(await knowledge.evaluations(caller, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations/{eid}",
+      operationId: "getEvaluation",
+      summary: "An evaluation with its last runs",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      answers: { 200: { description: "The evaluation.", schema: Evaluation } },
+      handler: async ({ caller, params: p }) => ok(await knowledge.evaluation(caller, p.eid)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/evaluations/{eid}:run",
+      operationId: "runEvaluation",
+      summary: "Ask all questions and measure: nDCG, recall, MRR",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      body: z
+        .strictObject({
+          mode: z.enum(["hybrid", "vector", "keyword"]).optional(),
+          fusion: z.enum(["convex", "rrf"]).optional(),
+          vector_weight: z.number().optional(),
+          diversity: z.number().optional(),
+        })
+        .optional(),
+      answers: { 202: { description: "The job; its result has the metrics.", schema: Job } },
+      handler: async ({ caller, params: p, body }) => {
+        const job = await knowledge.runEvaluation(caller, p.eid, body ?? {});
+        return accepted(job, { location: `/v1/jobs/${job.job_id}` });
+      },
+    }),
+  ];
+}

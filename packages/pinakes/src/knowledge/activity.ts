@@ -1,0 +1,133 @@
+/**
+ * What a workspace does over time: counted in memory, added to one item a minute every few seconds. Figures for people who look after
+ * it, not for bills: what a process had not written yet when it died is lost.
+ */
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { days } from "../containers/index.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { ContainerDefinition } from "../ports/item-store.ts";
+import type { KnowledgeParts } from "./parts.ts";
+
+export const activityContainer: ContainerDefinition = Object.freeze({ name: "knowledge-activity", partitionKey: ["day"], ttl: days(90) });
+
+const figures = ["searches", "search_ms", "uploads", "upload_bytes", "documents_indexed", "documents_failed"] as const;
+export type Figure = (typeof figures)[number];
+export type Figures = Readonly<Record<Figure, number>>;
+
+export interface ActivityPoint extends Figures {
+  /** Where the step begins. */
+  readonly at: string;
+}
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const pointsMax = 1_500;
+const spanMsMax = 31 * dayMs;
+
+export class Activity {
+  readonly #parts: Pick<KnowledgeParts, "items" | "clock" | "log">;
+  #waiting = new Map<string, { readonly scope: Scope; readonly minute: number; readonly figures: Record<Figure, number> }>();
+
+  constructor(parts: Pick<KnowledgeParts, "items" | "clock" | "log">) {
+    this.#parts = parts;
+  }
+
+  add(scope: Scope, counted: Partial<Figures>): void {
+    const minute = Math.floor(this.#parts.clock.now() / minuteMs);
+    const key = `${scope.tenant} ${minute}`;
+    const entry = this.#waiting.get(key) ?? { scope, minute, figures: none() };
+    for (const figure of figures) entry.figures[figure] += counted[figure] ?? 0;
+    this.#waiting.set(key, entry);
+  }
+
+  /** Adds what was counted since the last time. What cannot be written now is tried again. */
+  async flush(): Promise<void> {
+    const entries = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    for (const entry of entries) {
+      try {
+        await this.#write(entry.scope, entry.minute, entry.figures);
+      } catch (error) {
+        this.add(entry.scope, entry.figures);
+        this.#parts.log(`activity could not be written: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  }
+
+  /** Sums by steps of the time asked for; the last hour by minutes when nothing is. */
+  async read(caller: Caller, query: { from?: string | undefined; to?: string | undefined; step?: number | undefined } = {}): Promise<readonly ActivityPoint[]> {
+    const scope = requireCaller(caller);
+    if (caller.role === "user") throw new PinakesError("FORBIDDEN", "The figures of a workspace are for its admins.");
+    const { from, to, stepMs } = checkSpan(query, this.#parts.clock.now());
+    const points = new Map<number, Record<Figure, number>>();
+    for (let at = from; at < to; at += stepMs) points.set(at, none());
+    for (let day = Math.floor(from / dayMs); day * dayMs < to; day += 1) {
+      for (const { minute, figures: counted } of await this.#day(scope, day)) {
+        const at = minute * minuteMs;
+        const point = at >= from && at < to ? points.get(from + Math.floor((at - from) / stepMs) * stepMs) : undefined;
+        if (point !== undefined) for (const figure of figures) point[figure] += counted[figure];
+      }
+    }
+    return [...points].map(([at, counted]) => ({ at: new Date(at).toISOString(), ...counted }));
+  }
+
+  async #day(scope: Scope, day: number): Promise<readonly { minute: number; figures: Figures }[]> {
+    const found: { minute: number; figures: Figures }[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#parts.items.query(scope, activityContainer.name, { equals: { day: dayOf(day * dayMs) }, limit: 1_000, cursor });
+      for (const { document } of page.items) found.push({ minute: document["minute"] as number, figures: document["figures"] as unknown as Figures });
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  async #write(scope: Scope, minute: number, counted: Record<Figure, number>): Promise<void> {
+    const day = dayOf(minute * minuteMs);
+    const id = String(minute);
+    const steps = figures
+      .filter((figure) => counted[figure] !== 0)
+      .map((figure) => ({ op: "incr" as const, path: `/figures/${figure}`, value: counted[figure] }));
+    for (;;) {
+      try {
+        await this.#parts.items.write(scope, activityContainer.name, [day], { op: "patch", id, patch: steps });
+        return;
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      }
+      try {
+        await this.#parts.items.write(scope, activityContainer.name, [day], { op: "create", document: { id, day, minute, figures: none() } });
+      } catch (error) {
+        // Another process began the minute.
+        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      }
+    }
+  }
+}
+
+function checkSpan({ from, to, step = 60 }: { from?: string | undefined; to?: string | undefined; step?: number | undefined }, now: number) {
+  if (!Number.isInteger(step) || step < 60 || step % 60 !== 0) throw invalid(`step: must be seconds, a multiple of 60, got ${show(step)}.`);
+  const stepMs = step * 1000;
+  const end = timeOf(to, "to") ?? now;
+  const begin = Math.floor((timeOf(from, "from") ?? end - 60 * minuteMs) / stepMs) * stepMs;
+  if (begin >= end) throw invalid("from: must be before to.");
+  if (end - begin > spanMsMax) throw invalid("from: at most 31 days before to.");
+  if ((end - begin) / stepMs > pointsMax) throw invalid(`step: there would be more than ${pointsMax} points; use longer steps.`);
+  return { from: begin, to: end, stepMs };
+}
+
+function timeOf(text: string | undefined, where: string): number | undefined {
+  if (text === undefined) return undefined;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw invalid(`${where}: must be a time such as 2030-01-01T00:00:00Z, got ${show(text)}.`);
+  return time;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+function none(): Record<Figure, number> {
+  return { searches: 0, search_ms: 0, uploads: 0, upload_bytes: 0, documents_indexed: 0, documents_failed: 0 };
+}

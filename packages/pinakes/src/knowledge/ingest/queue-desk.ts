@@ -1,0 +1,80 @@
+/**
+ * The queue of documents as a workspace's admins see it: only their own. The queue itself is the system's, shared by all workspaces;
+ * a group begins with the workspace's name, and nothing else of it is shown.
+ */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { DeadSummary } from "../../ports/queue.ts";
+import { notFound } from "../model/access.ts";
+import { documentsQueue, type IngestQueue } from "./ingest-queue.ts";
+
+export interface DeadDocument {
+  readonly dead_id: string;
+  readonly document_id: string;
+  readonly cause: DeadSummary["cause"];
+  readonly reason: string | null;
+  readonly dead_at: string;
+  readonly failures: number;
+}
+
+const pageLetters = 100;
+/** As many letters of other workspaces are passed over before a page ends early. */
+const lettersMax = 10_000;
+
+export class QueueDesk {
+  readonly #queue: IngestQueue;
+
+  constructor(queue: IngestQueue) {
+    this.#queue = queue;
+  }
+
+  get names(): readonly string[] {
+    return [documentsQueue];
+  }
+
+  async dead(caller: Caller, queue: string): Promise<readonly DeadDocument[]> {
+    const scope = admin(caller, queue);
+    const prefix = `${scope.tenant}:`;
+    const found: DeadDocument[] = [];
+    let cursor: string | undefined;
+    let seen = 0;
+    do {
+      const page = await this.#queue.queue.dead.list(this.#queue.scope, queue, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
+      seen += page.letters.length;
+      for (const letter of page.letters) if (letter.group.startsWith(prefix)) found.push(deadView(letter, prefix));
+      cursor = page.cursor;
+    } while (cursor !== undefined && seen < lettersMax);
+    return found;
+  }
+
+  async redrive(caller: Caller, queue: string, deadId: string): Promise<void> {
+    const key = keyOf(admin(caller, queue), deadId);
+    if ((await this.#queue.queue.dead.inspect(this.#queue.scope, queue, key)) === undefined) throw notFound(`dead letter "${deadId}"`);
+    await this.#queue.queue.dead.redrive(this.#queue.scope, queue, key);
+  }
+
+  async discard(caller: Caller, queue: string, deadId: string): Promise<void> {
+    const key = keyOf(admin(caller, queue), deadId);
+    if (!(await this.#queue.queue.dead.discard(this.#queue.scope, queue, key))) throw notFound(`dead letter "${deadId}"`);
+  }
+}
+
+function admin(caller: Caller, queue: string): Scope {
+  const scope = requireCaller(caller);
+  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Queues are for admins.");
+  if (queue !== documentsQueue) throw notFound(`queue "${queue}"`);
+  return scope;
+}
+
+function deadView({ id, group, cause, reason, deadAt, failures }: DeadSummary, prefix: string): DeadDocument {
+  const document_id = group.slice(prefix.length);
+  return { dead_id: `${document_id}.${id}`, document_id, cause, reason: reason ?? null, dead_at: new Date(deadAt).toISOString(), failures };
+}
+
+/** The caller's own workspace, whatever the id says. */
+function keyOf({ tenant }: Scope, deadId: string): { group: string; id: string } {
+  const dot = deadId.indexOf(".");
+  if (dot < 1) throw notFound(`dead letter "${deadId}"`);
+  return { group: `${tenant}:${deadId.slice(0, dot)}`, id: deadId.slice(dot + 1) };
+}

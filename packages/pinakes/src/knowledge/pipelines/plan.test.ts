@@ -1,0 +1,96 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { openMemoryItems } from "../../drivers/memory/index.ts";
+import { systemScope } from "../../domain/scope.ts";
+import { failure } from "../../testing/object-store/fixture.ts";
+import { Shelf } from "../documents/shelf.ts";
+import { documentsContainer, type PipelineSettings, type RepositoryRecord } from "../model/records.ts";
+import { FolderReader } from "./folder-reader.ts";
+import { pipelineLimits } from "./limits.ts";
+import { leaseMs, PipelineRegistry, pipelinesContainer, type Lease } from "./pipeline-registry.ts";
+import { planAll, removalGuard } from "./plan.ts";
+import { admin, Bench, closeShared, TestClock } from "./test-pipelines.ts";
+
+afterAll(closeShared);
+
+const settings = (source: string): PipelineSettings => ({
+  pipeline_id: "p",
+  trigger: "schedule",
+  source,
+  schedule: "0 2 * * *",
+  auto_remove: true,
+  chunking_strategy: null,
+  max_removal_share: 0.5,
+  created_by: "ada",
+  created_at: "2030-01-01T00:00:00.000Z",
+});
+
+describe("plans", () => {
+  it("a source with as many files as the limit is planned, one more is refused as a whole", async () => {
+    await using bench = await Bench.open();
+    await bench.write({ "a.txt": "a", "b.txt": "b", "c.txt": "c" });
+    await using items = await openMemoryItems({ clock: new TestClock() });
+    await items.openContainer(documentsContainer);
+    const shelf = new Shelf(items, admin.scope, { repository_id: "r", collection_id: "c", incarnation: "i" });
+    const repository = { owner: null } as RepositoryRecord;
+    const parts = {
+      items,
+      shelf,
+      repository,
+      reader: new FolderReader(bench.folder, [bench.folder]),
+      pipeline: settings(`file:${bench.folder}`),
+      fileBytesMax: 10,
+    };
+    expect((await planAll({ ...parts, sourceFilesMax: 3 })).add).toHaveLength(3);
+    expect((await failure(planAll({ ...parts, sourceFilesMax: 2 }), "LIMIT_EXCEEDED")).detail).toContain("more than 2 files");
+  });
+
+  it("shows the first thousand names and counts all; a result names the first hundred", async () => {
+    await using bench = await Bench.open();
+    const count = pipelineLimits.planNamesMax + 1;
+    await mkdir(join(bench.folder, "in"));
+    await bench.write(Object.fromEntries(Array.from({ length: count }, (_, i) => [`in/f${i}.bin`, "x"])));
+    const id = await bench.pipeline();
+    const plan = await bench.knowledge.planPipeline(admin, "r", "c", id);
+    expect([plan.counts.skipped, plan.skipped.length]).toEqual([count, pipelineLimits.planNamesMax]);
+    const { result } = await bench.run(id);
+    expect(result).toMatchObject({ skipped: count });
+    expect(result?.["skips"]).toHaveLength(pipelineLimits.resultFilesMax);
+  });
+
+  it("the guard holds from ten documents on, and only beyond the share", () => {
+    const pipeline = settings("file:/x");
+    expect(removalGuard(pipeline, 9, pipelineLimits.guardDocumentsMin - 1)).toBeUndefined();
+    expect(removalGuard(pipeline, 5, pipelineLimits.guardDocumentsMin)).toBeUndefined();
+    expect(removalGuard(pipeline, 6, pipelineLimits.guardDocumentsMin)).toContain("6 of the pipeline's 10");
+    expect(removalGuard({ ...pipeline, auto_remove: false }, 10, 10)).toBeUndefined();
+    expect(removalGuard({ ...pipeline, max_removal_share: 1 }, 10, 10)).toBeUndefined();
+    expect(removalGuard({ ...pipeline, max_removal_share: 0 }, 1, 10)).toContain("1 of");
+  });
+});
+
+describe("leases of pipelines", () => {
+  it("are held by one, renewed by it, and another's when they are released or have run out", async () => {
+    const clock = new TestClock();
+    await using items = await openMemoryItems({ clock });
+    await items.openContainer(pipelinesContainer);
+    const registry = new PipelineRegistry(
+      items,
+      systemScope("test", () => {}),
+      clock,
+    );
+    const lease = (owner: string): Lease => ({ tenant: "acme", incarnation: "i", pipeline_id: "p", what: "run", owner });
+    const taken = await Promise.all(["a", "b", "c"].map((owner) => registry.hold(lease(owner))));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    const holder = ["a", "b", "c"][taken.indexOf(true)] as string;
+    expect([await registry.hold(lease(holder)), await registry.hold(lease("d"))]).toEqual([true, false]);
+    expect(await registry.hold({ ...lease("d"), what: "watch" })).toBe(true);
+    await registry.release(lease("d"));
+    expect(await registry.hold(lease("e"))).toBe(false);
+    await registry.release(lease(holder));
+    expect(await registry.hold(lease("e"))).toBe(true);
+    clock.advance(leaseMs + 1);
+    expect([await registry.hold(lease("f")), await registry.hold(lease("e"))]).toEqual([true, false]);
+  });
+});

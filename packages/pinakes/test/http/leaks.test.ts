@@ -1,0 +1,122 @@
+/** Leaks: every operation of the OpenAPI document, called by everybody who must not see or change what it is about. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { howToCall } from "./support/leak-calls.ts";
+import { expectBytesOf, Leaks, type Call } from "./support/leak-walk.ts";
+import { group, marker } from "./support/leak-world.ts";
+
+let leaks: Leaks;
+beforeAll(async () => {
+  leaks = await Leaks.open();
+});
+afterAll(() => leaks[Symbol.asyncDispose]());
+
+describe("the walk", () => {
+  it("knows how to call every operation of the document, and no other", () => {
+    expect(Object.keys(howToCall).toSorted()).toEqual(leaks.operations.map(({ id }) => id).toSorted());
+    expect(leaks.operations.length).toBeGreaterThan(50);
+  });
+
+  it("is not blind: who may see the world gets it from these same calls, marker and all", async () => {
+    const shown: string[] = [];
+    const reads = leaks.calls.filter(({ method, how }) => (method === "GET" || how.changes === false) && how.kind !== "stream" && how.kind !== "public");
+    for (const call of reads) {
+      const { reply } = await leaks.send(call, leaks.world.targets.groupRepository, leaks.world.ann);
+      if (reply.text.includes(marker)) shown.push(call.id);
+    }
+    const documents = ["getDocument", "getDocumentContent", "listPassages", "listDocuments", "search", "searchCollection", "queryVectors"];
+    const places = ["getRepository", "getCollection", "listRepositories", "listCollections", "listAllCollections", "listJobs", "getJob"];
+    expect(shown).toEqual(expect.arrayContaining([...documents, ...places]));
+  });
+});
+
+describe("another workspace", () => {
+  it("R-LISA-72 its users and its admins see nothing of any target: 404 in the bytes of what never was, lists and searches without it", async () => {
+    const mallory = await leaks.who("w2", "mallory", { groups: [group] });
+    const eve = await leaks.who("w2", "eve", { role: "admin" });
+    await leaks.unchanged(async () => {
+      for (const target of Object.values(leaks.world.targets)) {
+        for (const who of [mallory, eve]) expect(await leaks.walk(target, who, who.admin === true ? notTheCommons : undefined)).toBeGreaterThan(50);
+      }
+    });
+  });
+
+  it("its admin manages the keys of its own only; another workspace in a body is 403, another's key 404 as if it never was", async () => {
+    const { server, world } = leaks;
+    const eve = await server.key("w4", "eve", { role: "admin" });
+    const { kid } = world.targets.groupRepository;
+    await leaks.unchanged(async () => {
+      const named = await server.call("POST", "/v1/keys", { key: eve, body: { user_id: "intruder", workspace_id: "w1", role: "admin" } });
+      expect(named.status).toBe(403);
+      expect((await server.call("GET", "/v1/keys?workspace_id=w1", { key: eve })).status).toBe(403);
+      const listed = await server.call("GET", "/v1/keys?limit=100", { key: eve });
+      expect((listed.json["items"] as object[]).length).toBe(1);
+      leaks.expectNothing(listed, "", "GET /v1/keys");
+      const headers = { "x-request-id": "k" };
+      const theirs = await server.call("DELETE", `/v1/keys/${kid}`, { key: eve, headers });
+      expect(theirs.status).toBe(404);
+      expectBytesOf(theirs, await server.call("DELETE", `/v1/keys/${"0".repeat(20)}`, { key: eve, headers }), "DELETE /v1/keys");
+    });
+  });
+
+  it("has its own names: the same id can be made there, and is another repository", async () => {
+    const { server, world } = leaks;
+    const eve = await server.key("w4", "eve", { role: "admin" });
+    const { rid, cid } = world.targets.groupRepository;
+    await leaks.unchanged(async () => {
+      const own = await server.call("POST", "/v1/repositories", { key: eve, body: { repository_id: rid, name: "Mine" } });
+      expect(own.status).toBe(201);
+      leaks.expectNothing(own, rid, "POST /v1/repositories");
+      const made = await server.call("POST", `/v1/repositories/${rid}/collections`, { key: eve, body: { collection_id: cid, name: "Mine" } });
+      expect(made.status).toBe(201);
+      const found = await server.call("POST", `/v1/repositories/${rid}/collections/${cid}/search`, { key: eve, body: { query: "plans of the vault" } });
+      expect(found.json["hits"]).toEqual([]);
+      const purged = await server.call("DELETE", `/v1/repositories/${rid}?confirm=${rid}`, { key: eve });
+      expect(purged.status).toBe(202);
+    });
+  });
+
+  it("cursors of one workspace open nothing in another", async () => {
+    const { server, world } = leaks;
+    const eve = await server.key("w4", "eve", { role: "admin" });
+    const { rid, cid } = world.targets.groupRepository;
+    for (const path of ["/v1/repositories?limit=1", "/v1/collections?limit=1", "/v1/jobs?limit=1", "/v1/keys?limit=1", `/v1/repositories/${rid}/collections?limit=1`]) {
+      const cursor = (await server.call("GET", path, { key: world.boss })).json["next_cursor"] as string;
+      expect(cursor, path).toBeTypeOf("string");
+      const reply = await server.call("GET", `${path}&cursor=${encodeURIComponent(cursor)}`, { key: eve });
+      expect([400, 404], `${path}: ${reply.text}`).toContain(reply.status);
+      leaks.expectNothing(reply, `${cursor} ${rid} ${cid}`, path);
+    }
+  });
+});
+
+describe("the same workspace", () => {
+  it("R-LISA-72 a user without the group sees nothing of the group's repository and collection", async () => {
+    const ben = await leaks.who("w1", "ben", { groups: ["other"] });
+    const { groupRepository, groupCollection } = leaks.world.targets;
+    await leaks.unchanged(async () => {
+      expect(await leaks.walk(groupRepository, ben, notTheCommons)).toBeGreaterThan(50);
+      expect(await leaks.walk(groupCollection, ben, ofCollection)).toBeGreaterThan(25);
+      for (const call of leaks.calls.filter(({ id }) => commons.has(id))) {
+        const { reply, sent } = await leaks.send(call, groupCollection, ben.key);
+        leaks.expectNothing(reply, `${sent} boss-${marker}`, call.id);
+      }
+    });
+  });
+
+  it("R-LISA-20 R-KB-03 another user's private collection and own repository are not there, with the group or without", async () => {
+    for (const groups of [[], [group]]) {
+      const cy = await leaks.who("w1", `cy-${groups.length}`, { groups });
+      await leaks.unchanged(async () => {
+        expect(await leaks.walk(leaks.world.targets.personal, cy, ofRepository)).toBeGreaterThan(25);
+        expect(await leaks.walk(leaks.world.targets.privateCollection, cy, ofCollection)).toBeGreaterThan(25);
+      });
+    }
+  });
+});
+
+/** What is open to the workspace is in these lists, so they are not empty. */
+const commons = new Set(["listRepositories", "listAllCollections"]);
+const notTheCommons = ({ id }: Call): boolean => !commons.has(id);
+const ofRepository = ({ path, id, how }: Call): boolean =>
+  path.includes("{rid}") || path.includes("{jid}") || id === "verifyCitations" || id === "explainAccess" || (id === "search" && how.kind === "thing");
+const ofCollection = (call: Call): boolean => ofRepository(call) && (!call.path.includes("{rid}") || call.path.includes("{cid}"));

@@ -1,0 +1,129 @@
+/**
+ * How each operation of the OpenAPI document is called against somebody else's things. The walk fails for an operation that is not
+ * here, so a new route cannot be forgotten.
+ */
+import type { Json } from "./server.ts";
+
+/** What a call is about: ids of one thing of each sort. */
+export interface Target {
+  readonly rid: string;
+  readonly cid: string;
+  readonly did: string;
+  readonly jid: string;
+  readonly kid: string;
+  readonly token: string;
+}
+
+/**
+ * thing   names something: not visible is 404, in the same bytes as what never was
+ * list    answers 200, with nothing in it
+ * same    answers 200, in the same bytes as where the thing never was
+ * free    has nothing of a workspace in it: answers as always
+ * admin   is the admins' only: 403 for everybody else
+ * stream  does not end
+ * public  needs no credentials; a link that is not known is 404
+ * signin  takes the credential in its body
+ */
+export type Kind = "thing" | "list" | "same" | "free" | "admin" | "stream" | "public" | "signin";
+
+export interface HowToCall {
+  readonly kind: Kind;
+  readonly query?: (target: Target) => string;
+  readonly body?: (target: Target) => unknown;
+  /** A change that keys which may only read may not make. Every method but GET is one unless this says no. */
+  readonly changes?: false;
+  /** Asks for what only admins may ask for: 403 whatever it is about. */
+  readonly adminsOnly?: true;
+}
+
+const thing: HowToCall = { kind: "thing" };
+const list: HowToCall = { kind: "list" };
+const free: HowToCall = { kind: "free" };
+const withBody = (body: (target: Target) => unknown, more: Partial<HowToCall> = {}): HowToCall => ({ kind: "thing", body, ...more });
+const citation = ({ rid, cid, did }: Target): Json => ({
+  repository_id: rid,
+  collection_id: cid,
+  document_id: did,
+  version: 1,
+  start: 0,
+  end: 9,
+  quote: "The plans",
+});
+
+export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
+  createRepository: [{ kind: "admin", body: () => ({ repository_id: "fresh", name: "Fresh" }) }],
+  listRepositories: [list],
+  getRepository: [thing],
+  updateRepository: [withBody(() => ({ description: "taken over" }))],
+  deleteRepository: [{ kind: "thing", query: ({ rid }) => `confirm=${rid}` }, thing],
+  createCollection: [withBody(() => ({ name: "Intruder" })), withBody(({ cid }) => ({ collection_id: cid, name: "Same id" }))],
+  listCollections: [{ kind: "thing" }, { kind: "thing", query: () => "status=all&q=a" }],
+  listAllCollections: [list, { kind: "list", query: () => "status=all&sort=name" }],
+  getCollection: [thing, { kind: "thing", query: () => "deleted=true" }],
+  updateCollection: [withBody(() => ({ description: "taken over", private: false }))],
+  deleteCollection: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, { kind: "thing", query: ({ cid }) => `confirm=${cid}&purge=true` }, thing],
+  archiveCollection: [thing],
+  unarchiveCollection: [thing],
+  restoreCollection: [thing],
+  reindexCollection: [thing, withBody(() => ({}))],
+  getCollectionUsage: [thing],
+  uploadDocuments: [withBody(() => ({ name: "intruder.txt", text: "intruded" })), withBody(() => intruderForm())],
+  listDocuments: [thing, { kind: "thing", query: () => "status=indexed&q=a" }],
+  getDocument: [thing],
+  getDocumentContent: [thing, { kind: "thing", query: () => "version=1" }],
+  listPassages: [thing],
+  listVersions: [thing],
+  deleteDocument: [thing],
+  reindexDocument: [thing],
+  previewChunking: [{ kind: "free", body: () => ({ text: "one two", chunking_strategy: { type: "FIXED", chunk_size: 100 } }), changes: false }],
+  grantUpload: [withBody(() => ({ name: "intruder.txt" }))],
+  useUploadGrant: [{ kind: "public", body: () => new TextEncoder().encode("intruded") }],
+  grantDownload: [thing],
+  useDownloadGrant: [{ kind: "public" }],
+  search: [
+    { kind: "list", body: () => ({ query: "plans of the vault", limit: 100 }), changes: false },
+    { kind: "list", body: () => ({ query: "plans", mode: "keyword", archived: true, explain: true }), changes: false },
+    withBody(({ rid, cid }) => ({ query: "plans of the vault", collections: [{ repository: rid, collection: cid }] }), { changes: false }),
+    withBody(({ rid, cid }) => ({ query: "plans", collections: [{ repository: rid, collection: cid }], as_user: { user_id: "somebody" } }), {
+      changes: false,
+      adminsOnly: true,
+    }),
+  ],
+  searchCollection: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
+  verifyCitations: [{ kind: "same", body: (target) => ({ citations: [citation(target)] }), changes: false }],
+  upsertVectors: [withBody(() => ({ items: [{ id: "intruder", vector: [1, 2, 3] }] }))],
+  deleteVectors: [withBody(() => ({ ids: ["own"] }))],
+  queryVectors: [withBody(() => ({ vector: [1, 2, 3] }), { changes: false })],
+  getManifest: [thing],
+  compactCollection: [thing],
+  listJobs: [list],
+  getJob: [thing],
+  retryJob: [thing],
+  cancelJob: [thing],
+  followEvents: [{ kind: "stream" }],
+  explainAccess: [
+    withBody(({ rid, cid }) => ({ repository: rid, collection: cid }), { changes: false }),
+    withBody(({ rid, cid }) => ({ repository: rid, collection: cid, user: { user_id: "somebody" } }), { changes: false, adminsOnly: true }),
+  ],
+  createKey: [{ kind: "admin", body: () => ({ user_id: "intruder", role: "admin" }) }],
+  listKeys: [{ kind: "admin" }],
+  revokeKey: [{ kind: "admin" }],
+  createSession: [{ kind: "signin" }],
+  endSession: [{ ...free, changes: false }],
+  getMe: [free],
+  createEmbeddings: [{ kind: "free", body: () => ({ input: "one" }), changes: false }],
+  listModels: [free],
+  health: [free],
+  ready: [free],
+  metrics: [free],
+  info: [free],
+};
+
+/** Operations that need no credentials at all. */
+export const publicOperations = new Set(["health", "ready", "metrics", "info", "createSession", "useUploadGrant", "useDownloadGrant"]);
+
+function intruderForm(): FormData {
+  const form = new FormData();
+  form.append("file", new Blob(["intruded"]), "intruder.txt");
+  return form;
+}

@@ -1,0 +1,128 @@
+/** A workspace full of secrets: every name, text, tag, group and user of it holds the marker; every id of it is remembered. */
+import { randomBytes, createHash } from "node:crypto";
+import { tenantScope } from "../../../src/domain/scope.ts";
+import { until } from "../../knowledge/support/until.ts";
+import type { Target } from "./leak-calls.ts";
+import type { Json, TestServer } from "./server.ts";
+
+export const marker = `quokka${randomBytes(4).toString("hex")}`;
+/** Known to everybody by its name. */
+export const group = "inner circle";
+const groups = [group, `group ${marker}`];
+
+/** Open to the workspace: no secret there, but for what is in it. */
+export const commons = "commons-2718";
+
+export interface LeakWorld {
+  readonly boss: string;
+  readonly ann: string;
+  /** In a repository of a group; in a private collection of an open repository; in one of a group there; in a user's own repository. */
+  readonly targets: Readonly<Record<"groupRepository" | "privateCollection" | "groupCollection" | "personal", Target>>;
+  /** Ids, etags, hashes and links of the world: none may appear in an answer to who did not send it. */
+  readonly ids: ReadonlySet<string>;
+}
+
+export async function buildLeakWorld(server: TestServer): Promise<LeakWorld> {
+  const boss = await server.key("w1", `boss-${marker}`, { role: "admin", name: `key ${marker}` });
+  const ann = await server.key("w1", `ann-${marker}`, { groups: [group] });
+  const make = maker(server, boss);
+  await make(boss, "/v1/repositories", { repository_id: "vault-3141", ...describe("Vault"), allowed_groups: groups });
+  await make(boss, "/v1/repositories", { repository_id: commons, name: "Commons" });
+  const own = await server.call("GET", "/v1/repositories/me", { key: ann });
+  const personal = own.json["repository_id"] as string;
+  const targets = {
+    groupRepository: await fill(server, make, ann, "vault-3141", { collection_id: "plans-1618" }),
+    privateCollection: await fill(server, make, ann, commons, { collection_id: "diary-4142", private: true }),
+    groupCollection: await fill(server, make, ann, commons, { collection_id: "circle-5772", allowed_groups: groups }),
+    personal: await fill(server, make, ann, personal, { collection_id: "catalog-6931" }),
+  };
+  // Deleted and archived ones are as secret as the others.
+  for (const [cid, name] of [["trashed-1732", "Trashed"], ["shelved-2236", "Shelved"]] as const) await fill(server, make, ann, "vault-3141", { collection_id: cid, name: `${name} ${marker}` });
+  await server.call("DELETE", "/v1/repositories/vault-3141/collections/trashed-1732", { key: ann });
+  await server.call("POST", "/v1/repositories/vault-3141/collections/shelved-2236:archive", { key: ann });
+  const ids = await collectIds(server, boss, Object.values(targets));
+  return { boss, ann, targets, ids };
+}
+
+type Make = (key: string, path: string, body: object) => Promise<Json>;
+
+function maker(server: TestServer, boss: string): Make {
+  return async (key, path, body) => {
+    const { status, json, text } = await server.call("POST", path, { key: key === "" ? boss : key, body });
+    if (status >= 300) throw new Error(`the world was not made: POST ${path}: ${text}`);
+    return json;
+  };
+}
+
+function describe(name: string): Json {
+  return { name: `${name} ${marker}`, description: `What ${marker} hides`, metadata: { tags: [`tag ${marker}`], custom_fields: { secret: marker } } };
+}
+
+async function fill(server: TestServer, make: Make, key: string, rid: string, fields: Json): Promise<Target> {
+  const cid = fields["collection_id"] as string;
+  const at = `/v1/repositories/${rid}/collections/${cid}`;
+  await make(key, `/v1/repositories/${rid}/collections`, { ...describe(`Plans ${cid}`), ...fields });
+  const { documents } = (await make(key, `${at}/documents`, {
+    name: `plans of ${marker}.txt`,
+    text: `The plans of the vault are known to ${marker} and to nobody else.`,
+    metadata: { owner: marker },
+  })) as { documents: Json[] };
+  const did = documents[0]?.["document_id"] as string;
+  await server.settled(key, `${at}/documents/${did}`);
+  await make(key, `${at}/vectors:upsert`, { items: [{ id: "own", vector: [1, 2, 3], text: `row of ${marker}`, metadata: { owner: marker } }] });
+  const grant = await make(key, `${at}/uploads`, { name: `granted ${marker}.txt` });
+  const { job_id } = await make(key, `${at}:reindex`, {});
+  await until(async () => (await server.call("GET", `/v1/jobs/${job_id as string}`, { key })).json["status"] === "succeeded");
+  await server.settled(key, `${at}/documents/${did}`);
+  const { key_id } = await make("", "/v1/keys", { user_id: `user-${marker}`, name: `key ${marker}` });
+  return { rid, cid, did, jid: job_id as string, kid: key_id as string, token: (grant["url"] as string).split("/").at(-1) as string };
+}
+
+const idFields = /^(repository_id|collection_id|document_id|job_id|incarnation|etag|chunk_id|sha256|key_id|created_by|uploaded_by|next_cursor)$/;
+
+async function collectIds(server: TestServer, boss: string, targets: readonly Target[]): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>(targets.flatMap((target) => Object.values(target)));
+  const paths = ["/v1/repositories", "/v1/collections?status=all", "/v1/jobs", "/v1/keys", "/v1/collections?limit=1"];
+  for (const { rid, cid, did } of targets) {
+    const at = `/v1/repositories/${rid}/collections/${cid}`;
+    paths.push(`/v1/repositories/${rid}`, at, `${at}/documents`, `${at}/documents/${did}`, `${at}/documents/${did}/chunks`, `${at}/documents/${did}/versions`);
+  }
+  for (const path of paths) collect((await server.call("GET", path, { key: boss })).json, ids);
+  // What every workspace has is nobody's secret.
+  const known = (await server.call("GET", "/v1/info")).text;
+  for (const id of ids) if (id.length < 6 || known.includes(id) || id === commons) ids.delete(id);
+  return ids;
+}
+
+function collect(value: unknown, into: Set<string>): void {
+  if (Array.isArray(value)) for (const one of value) collect(one, into);
+  else if (typeof value === "object" && value !== null) {
+    for (const [field, inner] of Object.entries(value)) {
+      if (idFields.test(field) && typeof inner === "string") into.add(inner);
+      else collect(inner, into);
+    }
+  }
+}
+
+/** Everything that the workspace holds: its records, change by change; its objects; its keys; the rows of its vectors. */
+export async function stateOf(server: TestServer, { boss, targets }: LeakWorld): Promise<string> {
+  const hash = createHash("sha256");
+  const scope = tenantScope("w1");
+  for (const container of ["collections", "documents", "jobs"]) {
+    let cursor: string | undefined;
+    for (;;) {
+      const page = await server.pinakes.items.changes(scope, container, { limit: 100, ...(cursor === undefined ? { from: "oldest" } : { cursor }) });
+      hash.update(JSON.stringify(page.changes));
+      ({ cursor } = page);
+      if (page.changes.length === 0) break;
+    }
+  }
+  hash.update(JSON.stringify((await server.pinakes.objects.list(scope, "knowledge/", { limit: 1000 })).keys));
+  const { json } = await server.call("GET", "/v1/keys?limit=100", { key: boss });
+  hash.update(JSON.stringify((json["items"] as Json[]).map((key) => ({ ...key, last_used_at: undefined }))));
+  for (const { rid, cid } of Object.values(targets)) {
+    const rows = await server.call("POST", `/v1/repositories/${rid}/collections/${cid}/vectors:query`, { key: boss, body: { vector: [1, 2, 3] } });
+    hash.update(rows.text);
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,133 @@
+/**
+ * A process that dies, or whose call fails, at any of its calls: another process finishes what was begun, or says why it cannot.
+ * Nothing stays uploading, pending or indexing, the counters are exact, and no byte and no passage is nobody's.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FaultKind } from "../vectors/support/calls.ts";
+import { Machine, type Process } from "./support/machine.ts";
+import { body, recount, texts, walk, type Place } from "./support/test-pinakes.ts";
+
+const minute = 60_000;
+let machine: Machine;
+let collections = 0;
+beforeAll(async () => {
+  machine = await Machine.open();
+});
+afterAll(() => machine[Symbol.asyncDispose]());
+
+async function freshPlace(): Promise<Place> {
+  const { knowledge } = await machine.process();
+  const caller = machine.admin;
+  if (collections === 0) await knowledge.createRepository(caller, { repository_id: "crashes" });
+  collections += 1;
+  const { collection_id } = await knowledge.createCollection(caller, "crashes", { name: `C ${collections}` });
+  return { knowledge, caller, repository: "crashes", collection: collection_id };
+}
+
+const editions = ["the first edition speaks of apples", "the second edition speaks of pears"];
+
+/** What a process does; `said` grows with every call that was acknowledged. */
+async function scenario(process: Process, { caller, repository, collection }: Place, said: string[]): Promise<void> {
+  const { knowledge } = process;
+  const send = (name: string, text: string, replace = false) => knowledge.upload(caller, repository, collection, { name, body: body(text), replace });
+  await send("book.txt", editions[0] as string);
+  said.push("first");
+  await process.work();
+  await send("book.txt", editions[1] as string, true);
+  said.push("second");
+  const { document_id } = await send("gone.txt", "a leaflet about plums");
+  await process.work();
+  await knowledge.deleteDocument(caller, repository, collection, document_id);
+  said.push("deleted");
+  await send("bad.pdf", "%PDF-1.4 nonsense");
+  said.push("bad");
+  await process.work();
+  said.push("all");
+}
+
+/** Another process comes, and time passes. */
+async function recover(): Promise<void> {
+  const other = await machine.process();
+  for (let round = 0; round < 8; round += 1) {
+    machine.now += round === 0 ? 2.1 * minute : 11 * minute;
+    await other.sweep();
+    await other.work();
+  }
+  await other.close();
+}
+
+async function expectSound(place: Place, said: readonly string[], at: string): Promise<void> {
+  const { caller, repository, collection } = place;
+  const { knowledge } = await machine.process();
+  const here = { ...place, knowledge };
+  const documents = await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { cursor }));
+  const kept = new Set<string>();
+  for (const { name, status, error, document_id, version } of documents) {
+    expect(["indexed", "failed"], `${at}: ${name} is ${status}`).toContain(status);
+    expect(error === null, `${at}: ${name} ${status} ${error}`).toBe(status === "indexed");
+    for (const one of await knowledge.versions(caller, repository, collection, document_id))
+      for (const part of ["content", "text"]) kept.add(`${document_id}/${one.version}/${part}`);
+    if (name === "book.txt" && said.includes("second")) expect({ status, version }, at).toEqual({ status: "indexed", version: 2 });
+    else if (name === "book.txt" && said.includes("first")) expect(["indexed", "failed"], at).toContain(status);
+    if (name === "bad.pdf") expect(status, at).toBe("failed");
+  }
+  const has = (name: string) => documents.some((document) => document.name === name);
+  if (said.includes("first")) expect(has("book.txt"), at).toBe(true);
+  if (said.includes("deleted")) expect(has("gone.txt"), at).toBe(false);
+  if (said.includes("bad")) expect(has("bad.pdf"), at).toBe(true);
+  // A book that was acknowledged is found, in one edition: the newest that got through.
+  const found = (await texts(here, "edition apples pears")).filter((text) => text.includes("edition"));
+  if (said.includes("second")) expect(found, at).toEqual([editions[1]]);
+  else if (said.includes("first")) expect(found.length, at).toBe(1);
+  else expect(found.length, at).toBeLessThanOrEqual(1);
+  const { told, counted } = await recount(here);
+  expect(told, at).toEqual(counted);
+  const { incarnation, chunk_count } = await knowledge.collection(caller, repository, collection);
+  const { keys } = await machine.objects.list(caller.scope, `knowledge/${incarnation}/`);
+  expect(
+    keys.map(({ key }) => key.split("/").slice(2).join("/")).filter((key) => !kept.has(key)),
+    at,
+  ).toEqual([]);
+  const rows = await machine.vectors.vectors.count(caller.scope, `${incarnation}.1`).catch(() => 0);
+  expect(rows, at).toBe(chunk_count);
+}
+
+/** One run with a fault at the n-th call; false when there is no such call any more. */
+async function faultAt(n: number, kind: FaultKind): Promise<boolean> {
+  const place = await freshPlace();
+  const process = await machine.process();
+  const said: string[] = [];
+  process.calls.add({ at: n, kind });
+  const outcome = scenario(process, place, said).then(
+    () => "done",
+    () => "error",
+  );
+  await Promise.race([outcome, process.calls.died]);
+  const name = process.calls.names[n];
+  if (name === undefined) return false;
+  if (!process.calls.dead) await process.close();
+  await recover();
+  await expectSound(place, said, `${kind} at call ${n}, ${name}, after ${said.join(", ") || "nothing"}`);
+  return true;
+}
+
+describe("every call of uploading, indexing, replacing and deleting", () => {
+  it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
+    "R-KB-25 R-KB-13 R-KB-04 %s: another process finishes it or says why not; counters, bytes and passages are exact",
+    async (kind) => {
+      let n = 0;
+      while (await faultAt(n, kind)) n += 1;
+      // The walk met the whole of it.
+      expect(n).toBeGreaterThan(60);
+    },
+    300_000,
+  );
+
+  it("R-KB-24 R-KB-38 a document's status moves as it should and in no other way, whatever happened", () => {
+    const allowed = ["nothing → uploading", "uploading → pending", "uploading → failed", "pending → indexing", "indexing → indexed", "indexing → failed"];
+    // Sent again, with replace, at any time.
+    const again = ["indexed → uploading", "failed → uploading", "pending → uploading", "indexing → uploading"];
+    expect([...machine.moves].filter((move) => ![...allowed, ...again].includes(move))).toEqual([]);
+    for (const move of allowed) expect(machine.moves).toContain(move);
+  });
+});

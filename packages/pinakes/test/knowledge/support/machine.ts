@@ -1,0 +1,167 @@
+/**
+ * Stores in memory that outlive the processes over them. Every call of a process to a store, the queue or the vectors is in the
+ * test's hands: it can fail, or the process can die there. Time is moved by hand.
+ */
+import { randomUUID } from "node:crypto";
+import { makeCaller, type Caller } from "../../../src/domain/caller.ts";
+import { systemScope } from "../../../src/domain/scope.ts";
+import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
+import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
+import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge } from "../../../src/knowledge/index.ts";
+import { openModels, openParsers, type OpenedModels } from "../../../src/open-engines.ts";
+import type { ItemStore, Operation } from "../../../src/ports/item-store.ts";
+import type { ObjectStore } from "../../../src/ports/object-store.ts";
+import type { Parser } from "../../../src/ports/parser.ts";
+import type { Queue } from "../../../src/ports/queue.ts";
+import { openItemQueue } from "../../../src/queues/item-queue/index.ts";
+import { openVectors, type OpenedVectors } from "../../../src/vectors/index.ts";
+import { Calls } from "../../vectors/support/calls.ts";
+
+const system = systemScope("tests of knowledge", () => {});
+
+export class Machine implements AsyncDisposable {
+  now = Date.UTC(2030, 0, 1);
+  readonly admin: Caller = makeCaller({ tenant: "acme", userId: "root", role: "admin" });
+  readonly lines: string[] = [];
+  /** Every change of a document's status that was written, as "from → to". */
+  readonly moves = new Set<string>();
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly vectors: OpenedVectors;
+  readonly #statuses = new Map<string, string>();
+  readonly #models: OpenedModels;
+  readonly #parser: Parser;
+
+  private constructor(parts: { items: ItemStore; objects: ObjectStore; vectors: OpenedVectors; models: OpenedModels; parser: Parser }) {
+    this.items = parts.items;
+    this.objects = parts.objects;
+    this.vectors = parts.vectors;
+    this.#models = parts.models;
+    this.#parser = parts.parser;
+  }
+
+  static async open(): Promise<Machine> {
+    const later: { machine?: Machine } = {};
+    const clock = { now: () => later.machine?.now ?? Date.UTC(2030, 0, 1) };
+    const items = await openMemoryItems({ clock });
+    const objects = openMemoryObjects({ clock });
+    const vectors = await openVectors({ items, objects, clock, system, threads: 1 });
+    later.machine = new Machine({ items, objects, vectors, models: await openModels(undefined), parser: await openParsers() });
+    return later.machine;
+  }
+
+  async process(): Promise<Process> {
+    const calls = new Calls();
+    const clock = { now: () => this.now };
+    const items = watched("items", this.#recording(this.items), calls);
+    const idle = new Idle();
+    const queue = idle.watch(await openItemQueue({ items, clock }));
+    const opened = await openKnowledge({
+      items,
+      objects: watched("objects", this.objects, calls),
+      queue,
+      vectors: watched("vectors", this.vectors.vectors, calls),
+      embedders: this.#models.embedders,
+      tokenizer: this.#models.tokenizer,
+      parser: this.#parser,
+      clock,
+      system,
+      quotas: quotaDefaults,
+      callerOf: makeCaller,
+      newId: () => randomUUID(),
+      log: (line) => void this.lines.push(line),
+      owner: randomUUID(),
+      places: 1,
+    });
+    return new Process(opened, calls, idle);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.vectors.close();
+    await this.#models.close();
+    await this.#parser.close();
+  }
+
+  /** Notes what the batches that went through made of documents. */
+  #recording(items: ItemStore): ItemStore {
+    const batch: ItemStore["batch"] = async (scope, container, partition, operations) => {
+      const result = await items.batch(scope, container, partition, operations);
+      if (container === "documents") for (const operation of operations) this.#note(operation);
+      return result;
+    };
+    return new Proxy(items, { get: (target, name) => (name === "batch" ? batch : bound(target, name)) });
+  }
+
+  #note(operation: Operation): void {
+    if (operation.op === "delete") this.#statuses.delete(operation.id);
+    if (!("document" in operation) || operation.document["kind"] !== "document") return;
+    const { id, status } = operation.document as unknown as { id: string; status: string };
+    const from = this.#statuses.get(id) ?? "nothing";
+    if (from !== status) this.moves.add(`${from} → ${status}`);
+    this.#statuses.set(id, status);
+  }
+}
+
+export class Process {
+  readonly knowledge: Knowledge;
+  readonly calls: Calls;
+  readonly #opened: OpenedKnowledge;
+  readonly #idle: Idle;
+
+  constructor(opened: OpenedKnowledge, calls: Calls, idle: Idle) {
+    this.knowledge = opened.knowledge;
+    this.#opened = opened;
+    this.calls = calls;
+    this.#idle = idle;
+  }
+
+  /** Until there is no message that can be had now. */
+  async work(): Promise<void> {
+    const stop = new AbortController();
+    this.#idle.then = () => {
+      if (this.#opened.metrics().active === 0) stop.abort();
+    };
+    await this.#opened.work(stop.signal);
+  }
+
+  async sweep(): Promise<void> {
+    await this.#opened.sweep(new AbortController().signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#opened.close();
+  }
+}
+
+/** A receiver that finds nothing is told of, and does not wait. */
+class Idle {
+  then: () => void = () => {};
+
+  watch(queue: Queue): Queue {
+    const receive: Queue["receive"] = async (scope, name, options) => {
+      const messages = await queue.receive(scope, name, { ...options, waitMs: 0 });
+      if (messages.length === 0) {
+        this.then();
+        // So that a worker which waits for others does not spin.
+        await new Promise((resolve) => void setTimeout(resolve, 1));
+      }
+      return messages;
+    };
+    return new Proxy(queue, { get: (target, name) => (name === "receive" ? receive : bound(target, name)) });
+  }
+}
+
+function watched<Port extends object>(label: string, port: Port, calls: Calls): Port {
+  return new Proxy(port, {
+    get: (target, name) => {
+      const value: unknown = bound(target, name);
+      if (typeof value !== "function" || typeof name !== "string" || name === "openContainer") return value;
+      return (...given: readonly unknown[]) => calls.call(`${label}.${name}`, async () => (value as (...args: readonly unknown[]) => unknown)(...given));
+    },
+  });
+}
+
+function bound(target: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name, target);
+  return typeof value === "function" ? value.bind(target) : value;
+}

@@ -1,0 +1,182 @@
+/** What sees to it that nothing hangs and nothing is removed too early: the watchdog, on a clock that the test moves. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { indexingDeadMs, pendingLateMs, uploadDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
+import { Machine, type Process } from "./support/machine.ts";
+import { body, recount, texts, type Place } from "./support/test-pinakes.ts";
+
+const day = 86_400_000;
+let machine: Machine;
+let process: Process;
+let place: Place;
+beforeEach(async () => {
+  machine = await Machine.open();
+  process = await machine.process();
+  const { knowledge } = process;
+  await knowledge.createRepository(machine.admin, { repository_id: "kb" });
+  const { collection_id } = await knowledge.createCollection(machine.admin, "kb", { name: "Papers" });
+  place = { knowledge, caller: machine.admin, repository: "kb", collection: collection_id };
+});
+afterEach(async () => {
+  await process.close();
+  await machine[Symbol.asyncDispose]();
+});
+
+const send = (name: string, text: string, from = process) => from.knowledge.upload(machine.admin, "kb", place.collection, { name, body: body(text) });
+const only = async () => (await process.knowledge.listDocuments(machine.admin, "kb", place.collection)).items[0];
+
+/** A process that dies where the condition says, while it sends a file. */
+async function dyingUpload(at: (call: string) => boolean): Promise<void> {
+  const dying = await machine.process();
+  dying.calls.add({ at, kind: "crash-before" });
+  void send("half.txt", "never to be seen", dying);
+  await dying.calls.died;
+}
+
+describe("uploads and ingestions that died", () => {
+  it("R-KB-25 an upload is left alone until it has been silent for two minutes, and has failed one millisecond later", async () => {
+    await dyingUpload((call) => call === "objects.put");
+    machine.now += uploadDeadMs;
+    await process.sweep();
+    expect((await only())?.status).toBe("uploading");
+    machine.now += 1;
+    await process.sweep();
+    expect(await only()).toMatchObject({ status: "failed", error: expect.stringContaining("broke off") });
+    const { told, counted } = await recount(place);
+    expect(told).toEqual(counted);
+  });
+
+  it("R-KB-25 bytes that came and were never committed go with the upload that died", async () => {
+    let batches = 0;
+    await dyingUpload((call) => call === "items.batch" && (batches += 1) === 3);
+    const { incarnation } = await place.knowledge.collection(place.caller, "kb", place.collection);
+    const keys = async () => (await machine.objects.list(place.caller.scope, `knowledge/${incarnation}/`)).keys;
+    expect(await keys()).toHaveLength(1);
+    machine.now += uploadDeadMs + 1;
+    await process.sweep();
+    expect((await only())?.status).toBe("failed");
+    expect(await keys()).toEqual([]);
+  });
+
+  it("R-KB-25 a message that got lost is sent again after half a minute, and a worker that died is replaced after ten", async () => {
+    const silent = await machine.process();
+    silent.calls.add({ at: (call) => call === "vectors.append", kind: "crash-before" });
+    const { document_id } = await send("a.txt", "words about otters");
+    void silent.work();
+    await silent.calls.died;
+    expect((await only())?.status).toBe("indexing");
+    machine.now += indexingDeadMs + 1;
+    await process.sweep();
+    await process.work();
+    expect(await only()).toMatchObject({ document_id, status: "indexed", attempts: 2 });
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+
+    const lossy = await machine.process();
+    let sends = 0;
+    // The queue's own writes come after the third batch of an upload: fence and counters, the record, the commit.
+    lossy.calls.add({ at: (call) => (call === "items.batch" || call === "items.write") && (sends += 1) > 4, kind: "error-before", always: true });
+    const lost = await send("b.txt", "words about badgers", lossy);
+    expect(lost.status).toBe("pending");
+    await process.work();
+    expect((await only())?.status).toBe("pending");
+    machine.now += pendingLateMs + 1;
+    await process.sweep();
+    await process.work();
+    expect(await only()).toMatchObject({ document_id: lost.document_id, status: "indexed" });
+  });
+
+  it("R-KB-25 an upload that died in a collection that was archived then has failed, too; what waits there goes on when it is active again", async () => {
+    await dyingUpload((call) => call === "objects.put");
+    machine.now += 1;
+    await send("waits.txt", "words that wait");
+    await process.knowledge.archiveCollection(machine.admin, "kb", place.collection);
+    machine.now += uploadDeadMs + 1;
+    await process.sweep();
+    await process.work();
+    const states = async () => (await process.knowledge.listDocuments(machine.admin, "kb", place.collection)).items.map(({ status }) => status);
+    expect(await states()).toEqual(["pending", "failed"]);
+    await process.knowledge.unarchiveCollection(machine.admin, "kb", place.collection);
+    await process.sweep();
+    await process.work();
+    expect(await states()).toEqual(["indexed", "failed"]);
+  });
+
+  it("R-LISA-52 what was under way when a collection was deleted goes on after its restore", async () => {
+    await send("waits.txt", "words that wait");
+    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    await process.work();
+    machine.now += 3_600_000;
+    await process.sweep();
+    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    machine.now += 3_600_000;
+    await process.sweep();
+    await process.work();
+    expect((await only())?.status).toBe("indexed");
+    expect(await texts(place, "words")).toEqual(["words that wait"]);
+  });
+
+  it("R-KB-25 a document that no try gets through has failed after five, with the last reason", async () => {
+    await send("a.txt", "words that cannot be stored");
+    process.calls.add({ at: (call) => call === "vectors.append", kind: "error-before", always: true, error: new Error("disk on fire") });
+    for (let i = 0; i < 5; i += 1) {
+      await process.work();
+      expect((await only())?.attempts).toBe(i + 1);
+      machine.now += 120_000;
+    }
+    expect(await only()).toMatchObject({ status: "failed", error: expect.stringMatching(/5 tries.*disk on fire/) });
+    process.calls.clear();
+    await process.knowledge.reindexDocument(machine.admin, "kb", place.collection, (await only())?.document_id as string);
+    await process.work();
+    expect(await only()).toMatchObject({ status: "indexed", error: null });
+  });
+});
+
+describe("deleted collections", () => {
+  it("R-LISA-51 R-LISA-42 what is deleted is purged 90 days later and never before, with everything below it", async () => {
+    await send("a.txt", "words about otters");
+    await process.work();
+    const { incarnation, updated_at } = await place.knowledge.collection(place.caller, "kb", place.collection);
+    machine.now += 1_000;
+    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    const deleted = await process.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true });
+    expect(deleted).toMatchObject({
+      status: "DELETED",
+      deleted_at: new Date(machine.now).toISOString(),
+      purge_at: new Date(machine.now + 90 * day).toISOString(),
+    });
+    expect(deleted.updated_at > updated_at).toBe(true);
+    machine.now += 90 * day - 1;
+    await process.sweep();
+    await machine.vectors.sweep();
+    expect((await process.knowledge.listCollections(machine.admin, { status: "DELETED" })).items).toHaveLength(1);
+    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    machine.now += 90 * day;
+    await process.sweep();
+    await process.sweep();
+    const left = async () => ({
+      collections: (await process.knowledge.listCollections(machine.admin, { status: "all" })).items.map(({ name }) => name),
+      objects: (await machine.objects.list(machine.admin.scope, `knowledge/${incarnation}/`)).keys.length,
+      documents: (await machine.items.query(machine.admin.scope, "documents", { equals: { repository_id: "kb", incarnation } })).items.length,
+    });
+    await expect.poll(left).toEqual({ collections: ["Default Collection"], objects: 0, documents: 0 });
+    await expect(machine.vectors.vectors.count(machine.admin.scope, `${incarnation}.1`)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("R-LISA-52 a restore clears the time of the purge: the collection outlives it", async () => {
+    await send("a.txt", "words about otters");
+    await process.work();
+    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    machine.now += 89 * day;
+    expect(await process.knowledge.restoreCollection(machine.admin, "kb", place.collection)).toMatchObject({
+      status: "ACTIVE",
+      deleted_at: null,
+      purge_at: null,
+    });
+    machine.now += 30 * day;
+    await process.sweep();
+    await machine.vectors.sweep();
+    await process.sweep();
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+  });
+});
