@@ -28,6 +28,16 @@ describe("config", () => {
       },
       vectors: {},
       dropBoxes: [],
+      rootToken: undefined,
+      models: undefined,
+      oidc: undefined,
+      quotas: undefined,
+      pipelineFolders: [],
+      pipelineBuckets: [],
+      pipelineQueue: undefined,
+      allowedOrigins: [],
+      requestsPerSecond: 1_000,
+      logLevel: "info",
     };
     expect(readConfig({ PATH: "/bin" })).toEqual(expected);
     expect(readConfig({ PINAKES_PORT: "", PINAKES_ITEMS: "", PINAKES_DATA: "" })).toEqual(expected);
@@ -93,6 +103,37 @@ describe("config", () => {
   it("reads who has a drop-box", () => {
     expect(readConfig({ PINAKES_DROP_BOXES: "acme:papers, globex" }).dropBoxes).toEqual([{ tenant: "acme", collection: "papers" }, { tenant: "globex" }]);
     expect(() => readConfig({ PINAKES_DROP_BOXES: "acme:papers:more" })).toThrow("tenant or tenant:collection");
+  });
+
+  it("reads models, issuers, quotas, pipelines' sources, origins and the log level", () => {
+    const config = readConfig({
+      PINAKES_ROOT_TOKEN: "t",
+      PINAKES_MODELS: '[{"id":"m","provider":"local"}]',
+      PINAKES_OIDC: '{"issuer":"https://i"}',
+      PINAKES_QUOTAS: '{"fileBytesMax":1}',
+      PINAKES_PIPELINE_FOLDERS: "/a, /b",
+      PINAKES_PIPELINE_BUCKETS: "s3://x",
+      PINAKES_PIPELINE_QUEUE: "https://q",
+      PINAKES_ALLOWED_ORIGINS: "https://a.example, http://localhost:3000",
+      PINAKES_REQUESTS_PER_SECOND: "50",
+      PINAKES_LOG_LEVEL: "warn",
+    });
+    expect(config).toMatchObject({
+      rootToken: "t",
+      models: [{ id: "m", provider: "local" }],
+      oidc: { issuer: "https://i" },
+      quotas: { fileBytesMax: 1 },
+      pipelineFolders: ["/a", "/b"],
+      pipelineBuckets: ["s3://x"],
+      pipelineQueue: "https://q",
+      allowedOrigins: ["https://a.example", "http://localhost:3000"],
+      requestsPerSecond: 50,
+      logLevel: "warn",
+    });
+    expect(problem({ PINAKES_MODELS: "local" })).toContain("PINAKES_MODELS: is not JSON");
+    expect(problem({ PINAKES_ALLOWED_ORIGINS: "https://a.example/path" })).toContain("must be origins such as");
+    expect(problem({ PINAKES_REQUESTS_PER_SECOND: "0" })).toContain("a whole number from 1");
+    expect(problem({ PINAKES_LOG_LEVEL: "loud" })).toContain("must be one of debug, info");
   });
 
   it("refuses what it does not understand and says what to write", () => {

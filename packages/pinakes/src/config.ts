@@ -15,7 +15,12 @@
  *   PINAKES_ROOT_TOKEN              made, and kept in PINAKES_DATA    the key of the workspace default's admin
  *   PINAKES_MODELS                  the local model                   JSON: embedding models, the default first (docs/reference.md)
  *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
+ *   PINAKES_QUOTAS                  the defaults                      JSON: limits that differ, such as {"fileBytesMax":104857600}
+ *   PINAKES_PIPELINE_FOLDERS        none                              folders that pipelines may read, joined by ","
+ *   PINAKES_PIPELINE_BUCKETS        none                              s3://bucket[/prefix][?region=…&endpoint=…],… that pipelines may read
+ *   PINAKES_PIPELINE_QUEUE          none                              the SQS queue that S3 tells of changes
  *   PINAKES_ALLOWED_ORIGINS         none                              origins of other sites' pages that may call, joined by ","
+ *   PINAKES_REQUESTS_PER_SECOND     1000                              of one user; twice as many at once
  *   PINAKES_LOG_LEVEL               info                              debug | info | warn | error | silent: of request logs
  */
 import { join, resolve } from "node:path";
@@ -31,7 +36,12 @@ export interface Config {
   /** Checked where they are opened. */
   readonly models: unknown;
   readonly oidc: unknown;
+  readonly quotas: unknown;
+  readonly pipelineFolders: readonly string[];
+  readonly pipelineBuckets: readonly string[];
+  readonly pipelineQueue: string | undefined;
   readonly allowedOrigins: readonly string[];
+  readonly requestsPerSecond: number;
   readonly logLevel: LogLevel;
 }
 
@@ -91,7 +101,12 @@ const names = {
   rootToken: "PINAKES_ROOT_TOKEN",
   models: "PINAKES_MODELS",
   oidc: "PINAKES_OIDC",
+  quotas: "PINAKES_QUOTAS",
+  pipelineFolders: "PINAKES_PIPELINE_FOLDERS",
+  pipelineBuckets: "PINAKES_PIPELINE_BUCKETS",
+  pipelineQueue: "PINAKES_PIPELINE_QUEUE",
   allowedOrigins: "PINAKES_ALLOWED_ORIGINS",
+  requestsPerSecond: "PINAKES_REQUESTS_PER_SECOND",
   logLevel: "PINAKES_LOG_LEVEL",
 } as const;
 
@@ -111,7 +126,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     rootToken: value(names.rootToken),
     models: parseJson(value(names.models), names.models),
     oidc: parseJson(value(names.oidc), names.oidc),
+    quotas: parseJson(value(names.quotas), names.quotas),
+    pipelineFolders: listOf(value(names.pipelineFolders)),
+    pipelineBuckets: listOf(value(names.pipelineBuckets)),
+    pipelineQueue: value(names.pipelineQueue),
     allowedOrigins: parseOrigins(value(names.allowedOrigins)),
+    requestsPerSecond: wholeNumber(value(names.requestsPerSecond) ?? "1000", names.requestsPerSecond, 1, 1_000_000),
     logLevel: parseLogLevel(value(names.logLevel) ?? "info"),
   };
 }
@@ -125,16 +145,19 @@ function parseJson(text: string | undefined, name: string): unknown {
   }
 }
 
-function parseOrigins(text: string | undefined): readonly string[] {
+function listOf(text: string | undefined): readonly string[] {
   return (text ?? "")
     .split(",")
     .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .map((part) => {
-      const origin = URL.canParse(part) ? new URL(part).origin : undefined;
-      if (origin !== part) throw invalid(`${names.allowedOrigins}: must be origins such as https://app.example.com, joined by ",", got ${JSON.stringify(part)}.`);
-      return part;
-    });
+    .filter((part) => part !== "");
+}
+
+function parseOrigins(text: string | undefined): readonly string[] {
+  return listOf(text).map((part) => {
+    const origin = URL.canParse(part) ? new URL(part).origin : undefined;
+    if (origin !== part) throw invalid(`${names.allowedOrigins}: must be origins such as https://app.example.com, joined by ",", got ${JSON.stringify(part)}.`);
+    return part;
+  });
 }
 
 function parseLogLevel(text: string): LogLevel {

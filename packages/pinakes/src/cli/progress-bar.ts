@@ -1,4 +1,6 @@
 /** One line of a terminal that is written again and again: how much is done, how fast, and how long it will still take. */
+import { cutToColumns } from "./terminal.ts";
+
 const barChars = 24;
 /** Terminals are slow; eyes, too. */
 const everyMs = 100;
@@ -8,17 +10,21 @@ const windowMs = 15_000;
 export class ProgressBar {
   readonly #write: (text: string) => void;
   readonly #now: () => number;
+  readonly #columns: number;
   #label = "";
   #drawnAt = -Infinity;
   #chars = 0;
   #marks: { readonly at: number; readonly done: number }[] = [];
 
-  constructor(write: (text: string) => void, now: () => number = () => performance.now()) {
+  /** A line that is wider than the terminal would not be overwritten by the next. */
+  constructor(write: (text: string) => void, now: () => number = () => performance.now(), columns = Infinity) {
     this.#write = write;
     this.#now = now;
+    this.#columns = columns;
   }
 
-  show(label: string, done: number, total: number): void {
+  /** The note changes as it likes; another label begins anew. */
+  show(label: string, done: number, total: number, note = ""): void {
     const at = this.#now();
     if (label !== this.#label) {
       this.#label = label;
@@ -29,7 +35,7 @@ export class ProgressBar {
     if (at - this.#drawnAt < everyMs && done < total) return;
     this.#drawnAt = at;
     const full = total === 0 ? barChars : Math.round((barChars * done) / total);
-    this.#draw(`${label}  ${"█".repeat(full)}${"░".repeat(barChars - full)}  ${done}/${total}${this.#pace(done, total)}`);
+    this.#draw(`${label}  ${"█".repeat(full)}${"░".repeat(barChars - full)}  ${done}/${total}${this.#pace(done, total)}${note === "" ? "" : `  ${note}`}`);
   }
 
   /** Leaves the line empty. */
@@ -46,7 +52,8 @@ export class ProgressBar {
     return `  ${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s  ${inWords((total - done) / perSecond)} left`;
   }
 
-  #draw(line: string): void {
+  #draw(text: string): void {
+    const line = cutToColumns(text, this.#columns - 1);
     this.#write(`\r${line.padEnd(this.#chars)}`);
     this.#chars = line.length;
   }

@@ -69,6 +69,9 @@ async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promi
   signal.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.race([work, stopped.promise]);
+  } catch (error) {
+    // What it was waiting for may have said so first, in other words.
+    throw signal.aborted ? new Interrupted("stopped", { cause: error }) : error;
   } finally {
     signal.removeEventListener("abort", stop);
     // After Ctrl-C nobody waits for it any more.

@@ -6,6 +6,7 @@ import { createApp } from "../http/app.ts";
 import { createLogger } from "../http/kit/index.ts";
 import { serve, type RunningServer } from "../http/serve.ts";
 import { readOidcSettings } from "../identity/index.ts";
+import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
 import { rootToken, type RootToken } from "./root-token.ts";
 
@@ -21,13 +22,17 @@ async function start(): Promise<void> {
     dropBoxes: config.dropBoxes,
     rootToken: root.token,
     models: config.models,
+    quotas: readQuotas(config.quotas),
+    pipelineFolders: config.pipelineFolders,
+    pipelineBuckets: config.pipelineBuckets,
+    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
     ...(config.oidc === undefined ? {} : { oidc: readOidcSettings(config.oidc) }),
   });
   const closing = new AbortController();
   let server: RunningServer;
   try {
-    const { allowedOrigins } = config;
-    server = await serve(await createApp(pinakes, { log: logger, closing: closing.signal, allowedOrigins }), config);
+    const { allowedOrigins, requestsPerSecond } = config;
+    server = await serve(await createApp(pinakes, { log: logger, closing: closing.signal, allowedOrigins, requestsPerSecond }), config);
   } catch (error) {
     await pinakes.close();
     throw error;

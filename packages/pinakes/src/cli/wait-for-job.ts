@@ -8,7 +8,7 @@ import type { Terminal } from "./terminal.ts";
 const pollMs = 100;
 
 export async function waitForJob({ knowledge, caller }: Session, begun: JobView, terminal: Terminal): Promise<JobView> {
-  const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err);
+  const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
   let job = begun;
   try {
     while (job.status === "queued" || job.status === "running") {

@@ -1,7 +1,7 @@
 /** What agents know. */
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
 export { Knowledge, type CollectionChange, type ListPage, type NotifiedPipeline, type UploadedDocument } from "./knowledge.ts";
-export { knowledgeLimits, quotaDefaults, type Quotas } from "./limits.ts";
+export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";
 export type { CollectionView, DocumentView, IndexingStatus, JobView, RepositoryView } from "./views.ts";
 export type { BucketPlace, FolderPlace, NewPipeline, PipelinePlaces, PipelinePlan, PipelineView } from "./pipelines/index.ts";

@@ -145,7 +145,9 @@ export class Knowledge {
     );
     jobs.register("delete", (scope, { repository_id, collection_id }) => this.#deletion.trash(scope, repository_id, collection_id));
     jobs.register("restore", (scope, { repository_id, collection_id }) => this.#deletion.restore(scope, repository_id, collection_id));
-    jobs.register("purge", (scope, { repository_id, collection_id, attempts }) => this.#deletion.purge(scope, repository_id, collection_id, attempts));
+    jobs.register("purge", (scope, { repository_id, collection_id, attempts, input }) =>
+      this.#deletion.purge(scope, repository_id, collection_id, attempts, { dueAt: input["due_at"] as string | undefined }),
+    );
   }
 
   get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
@@ -226,7 +228,9 @@ export class Knowledge {
     if (confirm !== undefined ? confirm !== collectionId : purge)
       throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
     if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    return this.#job(caller, { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId }, !purge);
+    const job = await this.#job(caller, { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId }, !purge);
+    if (purge) await this.#deletion.hide(caller.scope, collection);
+    return job;
   }
 
   async restoreCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView> {

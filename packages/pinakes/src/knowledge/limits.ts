@@ -1,4 +1,7 @@
 /** Every limit of the knowledge side, with its unit last. Those in `quotas` can be changed by configuration. */
+import { invalid, show } from "../domain/errors.ts";
+import { isJsonObject } from "../domain/json.ts";
+
 export const knowledgeLimits = Object.freeze({
   idCharsMax: 128,
   nameCharsMax: 100,
@@ -43,6 +46,17 @@ export const quotaDefaults: Quotas = Object.freeze({
   documentsPerCollectionMax: 1_000_000,
   catalogHitsMax: 20,
 });
+
+/** Those of the configuration that differ from the defaults. */
+export function readQuotas(input: unknown): Partial<Quotas> {
+  if (input === undefined) return {};
+  if (!isJsonObject(input)) throw invalid('quotas: must be an object such as { "fileBytesMax": 104857600 }.');
+  for (const [name, value] of Object.entries(input)) {
+    if (!Object.hasOwn(quotaDefaults, name)) throw invalid(`quotas.${name}: is not known; there are ${Object.keys(quotaDefaults).join(", ")}.`);
+    if (typeof value !== "number" || !Number.isInteger(value) || value < 1) throw invalid(`quotas.${name}: must be a whole number from 1, got ${show(value)}.`);
+  }
+  return input as Partial<Quotas>;
+}
 
 /** How long a deleted collection can be had back. */
 export const trashMs = 90 * 86_400_000;

@@ -59,7 +59,7 @@ export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, 
     const found = await library.collection(scope, entry.repository_id, entry.collection_id);
     if (found?.record.incarnation === entry.incarnation && found.record.status === "DELETED") {
       const { repository_id, collection_id } = entry;
-      await jobs.start(scope, { kind: "purge", repository_id, collection_id, created_by: "system" });
+      await jobs.start(scope, { kind: "purge", repository_id, collection_id, created_by: "system", input: { due_at: found.record.purge_at } });
     }
     await registry.remove(entry);
   };

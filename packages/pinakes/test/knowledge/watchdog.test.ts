@@ -163,6 +163,28 @@ describe("deleted collections", () => {
     await expect(machine.vectors.vectors.count(machine.admin.scope, `${incarnation}.1`)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
+  it("R-LISA-52 a restore that comes between the purge being due and its beginning wins", async () => {
+    await send("a.txt", "words about otters");
+    await process.work();
+    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    machine.now += 90 * day;
+    // The purge is noted and begins to read the record; it goes on when the restore is done.
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const purging = await machine.process();
+    let reads = 0;
+    purging.calls.add({ at: (call) => call === "items.read" && (reads += 1) === 4, kind: "hold-after", until: held.promise, reached: () => reached.resolve() });
+    const swept = purging.sweep();
+    await Promise.race([reached.promise, swept]);
+    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    held.resolve();
+    await swept;
+    await purging.close();
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+    const jobs = await process.knowledge.listJobs(machine.admin);
+    expect(jobs.items.filter(({ kind }) => kind === "purge")).toMatchObject([{ status: "succeeded", result: { restored: true } }]);
+  });
+
   it("R-LISA-52 a restore clears the time of the purge: the collection outlives it", async () => {
     await send("a.txt", "words about otters");
     await process.work();

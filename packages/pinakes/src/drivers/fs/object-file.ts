@@ -16,6 +16,7 @@ import type { Files, OpenFile } from "./files.ts";
 const magic = Buffer.from([0x50, 0x4e, 0x4b, 0x4f, 1, 0, 0, 0]);
 export const footerBytes = magic.length + 32;
 const chunkBytes = 1_048_576;
+const pieceBytes = 4_194_304;
 
 /** Writes a new file and resolves once its content is on disk. */
 export async function writeObjectFile(files: Files, path: string, chunks: AsyncIterable<Uint8Array>): Promise<PutResult> {
@@ -24,8 +25,13 @@ export async function writeObjectFile(files: Files, path: string, chunks: AsyncI
     const hash = createHash("sha256");
     let bytes = 0;
     for await (const chunk of chunks) {
-      hash.update(chunk);
-      await writeAll(file, chunk);
+      // In pieces, each hashed while the system writes it: a large object never holds up the event loop for long.
+      for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
+        const piece = chunk.subarray(at, at + pieceBytes);
+        const written = writeAll(file, piece);
+        hash.update(piece);
+        await written;
+      }
       bytes += chunk.byteLength;
     }
     const digest = hash.digest();
@@ -47,11 +53,17 @@ export async function readBytes(file: OpenFile, key: string, range: ByteRange, b
   const length = Math.max(0, Math.min(range.end ?? footer.bytes, footer.bytes) - range.start);
   if (length > bytesMax) throw objectTooLarge(length, bytesMax);
   const result = Buffer.allocUnsafeSlow(length);
-  let filled = 0;
-  for await (const chunk of contentChunks(file, key, range, footer, signal)) {
-    chunk.copy(result, filled);
-    filled += chunk.byteLength;
+  const hash = range.start === 0 && length === footer.bytes ? createHash("sha256") : undefined;
+  for (let at = 0; at < length; at += pieceBytes) {
+    signal?.throwIfAborted();
+    const read = readAll(file, key, result.subarray(at, at + pieceBytes), range.start + at);
+    // The piece before, while the system reads this one.
+    if (at > 0) hash?.update(result.subarray(at - pieceBytes, at));
+    await read;
   }
+  if (hash === undefined) return result;
+  const rest = length % pieceBytes === 0 ? Math.min(length, pieceBytes) : length % pieceBytes;
+  checkHash(hash.update(result.subarray(length - rest)), footer.digest, key);
   return result;
 }
 

@@ -117,7 +117,7 @@ function sessionCookie(value: string, expires: Date): string {
   return `${sessionCookieNameDefault}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}`;
 }
 
-function cookieValue(header: string | undefined): string | undefined {
+export function cookieValue(header: string | undefined): string | undefined {
   const found = header?.split(/;\s*/).find((part) => part.startsWith(`${sessionCookieNameDefault}=`));
   return found?.slice(sessionCookieNameDefault.length + 1);
 }

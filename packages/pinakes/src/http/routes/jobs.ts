@@ -1,13 +1,16 @@
 /** Jobs and events over HTTP. */
 import { z } from "zod";
+import type { Identity } from "../../identity/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
-import { accepted, defineRoute, ok, sse, type Route } from "../kit/index.ts";
+import { accepted, defineRoute, ok, sse, type Credentials, type Route } from "../kit/index.ts";
+import type { RouteRequest } from "../kit/route.ts";
+import { cookieValue } from "./identity.ts";
 import { id, Job, pageOf, paging } from "./schemas.ts";
 
 const jid = id.describe("Id of the job.");
 const params = z.object({ jid });
 
-export function jobRoutes(knowledge: Knowledge): readonly Route[] {
+export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -64,8 +67,19 @@ export function jobRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
       handler: (request) =>
         sse(request, async function* (lastEventId, signal) {
-          for await (const event of knowledge.events(request.caller, { after: lastEventId, signal })) yield { id: event.id, event: event.type, data: event };
+          for await (const event of knowledge.events(request.caller, { after: lastEventId, signal })) {
+            // A stream may outlive the key or session that opened it: what happens after its end is not told.
+            await identity.authenticate(credentialsOf(request));
+            yield { id: event.id, event: event.type, data: event };
+          }
         }),
     }),
   ];
+}
+
+/** What the request came with; it was good when the stream began. */
+function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
+  const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
+  const sessionCookie = cookieValue(header("cookie"));
+  return { ...(bearer === "" ? {} : { bearer }), ...(sessionCookie === undefined ? {} : { sessionCookie }), safeMethod: true };
 }

@@ -95,7 +95,7 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
   it("a document that cannot be indexed is named, and a collection that was mended is used", async () => {
     const bad = { ...set, documents: [...set.documents.slice(0, 2), { id: "hollow", text: " \n " }], contentHash: "bad" };
     await expect(storeSet(pinakes.knowledge, admin, bad, { chunking: whole })).rejects.toThrow(
-      'Document "hollow" could not be indexed: The document holds no text.',
+      'Document "hollow" could not be indexed: The file holds no text.',
     );
     const mended = { ...bad, documents: [...set.documents.slice(0, 2), { id: "hollow", text: "full" }] };
     expect(await storeSet(pinakes.knowledge, admin, mended, { chunking: whole })).toMatchObject({ reused: false });

@@ -84,10 +84,13 @@ export class CollectionDeletion {
     repositoryId: string,
     collectionId: string,
     attempts: number,
-    { withDefault = false }: { readonly withDefault?: boolean } = {},
+    { withDefault = false, dueAt }: { readonly withDefault?: boolean; readonly dueAt?: string | undefined } = {},
   ): Promise<JsonObject> {
     const known = await this.#library.collection(scope, repositoryId, collectionId);
     if (known === undefined) return { mode: "purge", stores: [] };
+    // Its time had come, but it was restored (and perhaps deleted again) before this began.
+    if (dueAt !== undefined && (isLive(known.record) || (known.record.status === "DELETED" && known.record.purge_at !== dueAt)))
+      return { mode: "purge", stores: [], restored: true };
     if (known.record.is_default && !withDefault) throw invalid("The default collection cannot be deleted; its documents can.");
     const hidden = known.record.status === "DELETE_IN_PROGRESS" ? known : await this.#hide(scope, known, "DELETE_IN_PROGRESS");
     const { record } = hidden;
@@ -107,11 +110,25 @@ export class CollectionDeletion {
     }
   }
 
+  /** Before the answer to whoever asked for the purge: it is not readable while its job waits or runs. */
+  async hide(scope: Scope, { repository_id, collection_id, incarnation }: CollectionRecord): Promise<void> {
+    for (;;) {
+      const found = await this.#library.collection(scope, repository_id, collection_id);
+      if (found?.record.incarnation !== incarnation || !isLive(found.record)) return;
+      try {
+        await this.#hide(scope, found, "DELETE_IN_PROGRESS");
+        return;
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+
   /** From this batch on nobody reads or writes it, and its name is free. */
   async #hide(scope: Scope, found: Stored<CollectionRecord>, status: "DELETED" | "DELETE_IN_PROGRESS"): Promise<Stored<CollectionRecord>> {
     const { record, etag } = found;
     const now = this.#parts.clock.now();
-    const live = record.status === "ACTIVE" || record.status === "ARCHIVED";
+    const live = isLive(record);
     const next = named({
       ...record,
       status,
@@ -199,6 +216,10 @@ export class CollectionDeletion {
       return new PinakesError("LIMIT_EXCEEDED", `Repository "${repository_id}" has as many collections as it may. Delete one first.`, { cause: error });
     return error;
   }
+}
+
+function isLive({ status }: CollectionRecord): boolean {
+  return status === "ACTIVE" || status === "ARCHIVED";
 }
 
 function place({ repository_id, collection_id, incarnation }: CollectionRecord) {

@@ -99,7 +99,7 @@ describe("a folder as a source", () => {
   });
 
   it("pipes and names that are not UTF-8 are told, and never opened", async () => {
-    execFileSync("mkfifo", [join(folder, "pipe.txt")]);
+    execFileSync("/usr/bin/env", ["mkfifo", join(folder, "pipe.txt")]);
     await writeFile(Buffer.concat([Buffer.from(`${folder}/bad`), Buffer.from([0xff]), Buffer.from(".txt")]), "x");
     expect(await all()).toMatchObject({ "pipe.txt": { reason: "is not a file" }, "bad\uFFFD.txt": { reason: "its name is not valid UTF-8" } });
     await failure(read("pipe.txt"), "FORBIDDEN");

@@ -10,6 +10,7 @@ import type { SourceEntry, SourceFile, SourceReader } from "../../ports/source-r
 import { pipelineLimits } from "./limits.ts";
 
 const scheme = "file:";
+const readBytes = 262_144;
 
 export class FolderReader implements SourceReader {
   readonly #folder: string;
@@ -57,7 +58,12 @@ export class FolderReader implements SourceReader {
     const path = this.#path(uri);
     await using file = await this.#openInside(path);
     const before = await file.stat({ bigint: true });
-    for await (const chunk of file.createReadStream({ autoClose: false, ...(signal === undefined ? {} : { signal }) })) yield chunk as Uint8Array;
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(readBytes), 0, readBytes);
+      if (bytesRead === 0) break;
+      yield buffer.subarray(0, bytesRead);
+    }
     if (etagOf(before) !== etagOf(await file.stat({ bigint: true })))
       throw new PinakesError("UNAVAILABLE", `The file ${show(path)} changed while it was read.`);
   }

@@ -46,7 +46,7 @@ export interface RunInput {
 const beatMs = 15_000;
 const waitMs = 200;
 /** After so many waits a job that waits for another one says that it lives, and hears that it was cancelled. */
-const waitsPerTell = 25;
+const waitsPerTell = 10;
 
 export class PipelineJobs {
   readonly #with: PipelineJobsParts;

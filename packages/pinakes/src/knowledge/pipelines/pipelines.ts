@@ -231,10 +231,13 @@ export class Pipelines {
       const now = this.#parts.clock.now();
       const claimed = await this.#registry.reschedule(entry, now + claimMs);
       if (claimed === undefined) continue;
-      const pipeline = state.status === "ready" ? state.pipeline : undefined;
-      if (pipeline !== undefined) await this.#jobs.start(this.#parts.system.forTenant(entry.tenant), entry, pipeline.created_by);
-      // One that is asleep (archived, deleted) is looked at again later.
-      await this.#registry.reschedule(claimed, pipeline?.schedule == null ? now + asleepMs : nextRunAt(pipeline.schedule, now));
+      if (state.status !== "ready") {
+        await this.#registry.reschedule(claimed, now + asleepMs);
+        continue;
+      }
+      const { created_by, schedule } = state.pipeline;
+      await this.#jobs.start(this.#parts.system.forTenant(entry.tenant), entry, created_by);
+      await this.#registry.reschedule(claimed, schedule === null ? undefined : nextRunAt(schedule, now));
     }
   }
 
@@ -269,6 +272,7 @@ export class Pipelines {
   }
 }
 
+/** The collection of a pipeline that was due is archived or deleted: it is looked at again after so long. */
 const asleepMs = 3_600_000;
 
 function target(opened: OpenCollection, pipelineId: string) {

@@ -1,7 +1,10 @@
 import { mkdir, rename, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { systemScope } from "../../domain/scope.ts";
 import { failure } from "../../testing/object-store/fixture.ts";
+import { pipelineLimits } from "./limits.ts";
+import { PipelineRegistry } from "./pipeline-registry.ts";
 import type { RunResult } from "./run-pipeline.ts";
 import { admin, Bench, closeShared, until } from "./test-pipelines.ts";
 
@@ -212,6 +215,53 @@ describe("runs of a pipeline on a folder", () => {
       [12, 0],
     ]);
     expect((await bench.documents()).map(({ version }) => version)).toEqual(Array.from({ length: 12 }, () => 1));
+  });
+
+  it("a run whose process stops in the middle is carried on by another, and nothing is missing or double", async () => {
+    await using bench = await Bench.open();
+    const names = Array.from({ length: 40 }, (_, i) => `f${i}.txt`);
+    await bench.write(Object.fromEntries(names.map((name) => [name, `file ${name}`])));
+    const id = await bench.pipeline();
+    const other = await bench.another();
+    const { job_id } = await other.knowledge.runPipeline(admin, "r", "c", id);
+    await until(async () => (await bench.documents()).length > 0);
+    await other.close();
+    bench.clock.advance(61_000);
+    await bench.opened.sweep(new AbortController().signal);
+    expect(await bench.ended(job_id)).toMatchObject({ status: "succeeded", result: { failed: 0 } });
+    expect(await bench.uris()).toEqual(names.map((name) => bench.uri(name)).toSorted());
+    expect((await bench.documents()).filter(({ status }) => status === "failed" || status === "uploading")).toEqual([]);
+  });
+
+  it("a file that fails is named in the result, at most a hundred of them, and the others come in", async () => {
+    await using bench = await Bench.open({}, { documentsPerCollectionMax: 2 });
+    const count = pipelineLimits.resultFilesMax + 3;
+    await bench.write(Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}.txt`, `file ${i}`])));
+    const id = await bench.pipeline();
+    const { status, result, progress } = await bench.run(id);
+    expect(status).toBe("succeeded");
+    expect(progress).toEqual({ done: count, total: count });
+    const { failures, ...counts } = result as unknown as RunResult;
+    expect(counts).toMatchObject({ added: 2, failed: count - 2, retryable_failures: 0 });
+    expect(failures).toHaveLength(pipelineLimits.resultFilesMax);
+    expect(failures[0]).toMatchObject({ uri: expect.stringContaining(bench.folder), reason: expect.stringContaining("holds 2 documents"), retryable: false });
+  });
+
+  it("a run waits while another process runs the pipeline, and can be cancelled meanwhile", async () => {
+    await using bench = await Bench.open();
+    await bench.write({ "a.txt": "a" });
+    const id = await bench.pipeline();
+    const { incarnation } = await bench.knowledge.collection(admin, "r", "c");
+    const system = systemScope("test", () => {});
+    const registry = new PipelineRegistry(bench.items, system, bench.clock);
+    const lease = { tenant: "acme", incarnation, pipeline_id: id, what: "run", owner: "somebody else" } as const;
+    expect(await registry.hold(lease)).toBe(true);
+    const [first, second] = [await bench.knowledge.runPipeline(admin, "r", "c", id), await bench.knowledge.runPipeline(admin, "r", "c", id)];
+    await bench.knowledge.cancelJob(admin, first.job_id);
+    await registry.release(lease);
+    expect((await bench.ended(second.job_id)).result).toMatchObject({ added: 1 });
+    expect(await bench.knowledge.job(admin, first.job_id)).toMatchObject({ status: "cancelled", result: null });
+    expect((await bench.documents()).map(({ job_id }) => job_id)).toEqual([second.job_id]);
   });
 
   it("an archived collection takes nothing; the job says so", async () => {

@@ -9,6 +9,7 @@ import { systemScope } from "../../domain/scope.ts";
 import { openModels, openParsers, openPipelinePlaces, type OpenedModels, type PipelineOptions } from "../../open-engines.ts";
 import type { Parser } from "../../ports/parser.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ItemStore } from "../../ports/item-store.ts";
 import { openItemQueue } from "../../queues/item-queue/index.ts";
 import { openVectors } from "../../vectors/index.ts";
 import { openKnowledge, quotaDefaults, type DocumentView, type JobView, type Knowledge, type OpenedKnowledge, type Quotas } from "../index.ts";
@@ -41,6 +42,7 @@ export class Bench {
   readonly clock: TestClock;
   readonly log: string[];
   readonly folder: string;
+  readonly items: ItemStore;
   readonly #closing: AsyncDisposableStack;
   readonly #opened: (options?: PipelineOptions) => Promise<OpenedKnowledge>;
   opened!: OpenedKnowledge;
@@ -49,12 +51,14 @@ export class Bench {
     clock: TestClock;
     log: string[];
     folder: string;
+    items: ItemStore;
     closing: AsyncDisposableStack;
     open: (options?: PipelineOptions) => Promise<OpenedKnowledge>;
   }) {
     this.clock = parts.clock;
     this.log = parts.log;
     this.folder = parts.folder;
+    this.items = parts.items;
     this.#closing = parts.closing;
     this.#opened = parts.open;
   }
@@ -70,7 +74,7 @@ export class Bench {
     const log: string[] = [];
     const note = (line: string) => void log.push(line);
     const items = closing.use(await openMemoryItems({ clock }));
-    const objects = closing.use(await openMemoryObjects({ clock }));
+    const objects = closing.use(openMemoryObjects({ clock }));
     const queue = closing.use(await openItemQueue({ items, clock }));
     const vectors = await openVectors({ items, objects, clock, log: note, system: systemScope("test", note), threads: 0 });
     closing.defer(() => vectors.close());
@@ -101,7 +105,7 @@ export class Bench {
       closing.defer(() => opened.close());
       return opened;
     };
-    const bench = new Bench({ clock, log, folder, closing, open });
+    const bench = new Bench({ clock, log, folder, items, closing, open });
     bench.opened = await open();
     await bench.knowledge.createRepository(admin, { repository_id: "r", name: "r", allow_user_collections: true });
     await bench.knowledge.createCollection(admin, "r", { collection_id: "c", name: "c" });

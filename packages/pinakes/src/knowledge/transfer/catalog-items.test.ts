@@ -51,7 +51,14 @@ const oneIndexed: StatsRecord = {
 
 function catalog(item: JsonObject): CollectionRecord {
   const collectionId = item["catalog_id"] as string;
-  return newCollection({ repository, caller: owner, incarnation: "i-1", now: at, collectionId, fields: { ...itemToCatalog(item), imported: { item, by: owner, at } } });
+  return newCollection({
+    repository,
+    caller: owner,
+    incarnation: "i-1",
+    now: at,
+    collectionId,
+    fields: { ...itemToCatalog(item), imported: { item, by: owner, at } },
+  });
 }
 
 function document(item: JsonObject): DocumentRecord {

@@ -94,7 +94,11 @@ export class RecordImport {
       now: fields.created_at,
       collectionId: collection_id,
       isDefault: adopted !== undefined,
-      fields: { ...fields, embedding_model: this.#model(optionalText(item, "embeddingModel") ?? repository.embedding_model), imported: kept(plain, this.#tools.made) },
+      fields: {
+        ...fields,
+        embedding_model: this.#model(optionalText(item, "embeddingModel") ?? repository.embedding_model),
+        imported: kept(plain, this.#tools.made),
+      },
     });
     if (adopted === undefined) await this.#create(repository, record);
     else await this.#adopt(record, adopted.etag);

@@ -11,6 +11,11 @@ export interface Target {
   readonly did: string;
   readonly jid: string;
   readonly kid: string;
+  /** Of an evaluation and a pipeline. */
+  readonly eid: string;
+  readonly pid: string;
+  readonly q: string;
+  readonly dead: string;
   readonly token: string;
 }
 
@@ -96,6 +101,27 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   queryVectors: [withBody(() => ({ vector: [1, 2, 3] }), { changes: false })],
   getManifest: [thing],
   compactCollection: [thing],
+  createPipeline: [withBody(() => ({ trigger: "schedule", source: "file:/etc" }))],
+  listPipelines: [thing],
+  deletePipeline: [thing],
+  planPipeline: [thing],
+  runPipeline: [thing],
+  notifyPipeline: [withBody(() => ({ Records: [] }))],
+  createEvaluation: [
+    withBody(({ rid, cid, did }) => ({
+      name: "Probe",
+      collections: [{ repository: rid, collection: cid }],
+      queries: [{ query: "plans", relevant: [{ document_id: did }] }],
+    })),
+  ],
+  listEvaluations: [list],
+  getEvaluation: [thing],
+  runEvaluation: [thing],
+  listQueues: [{ kind: "admin" }],
+  listDeadLetters: [{ kind: "admin" }],
+  redriveDeadLetter: [{ ...thing, adminsOnly: true }],
+  discardDeadLetter: [{ ...thing, adminsOnly: true }],
+  getStats: [{ kind: "admin" }],
   listJobs: [list],
   getJob: [thing],
   retryJob: [thing],

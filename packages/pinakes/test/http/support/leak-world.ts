@@ -27,7 +27,7 @@ export async function buildLeakWorld(server: TestServer): Promise<LeakWorld> {
   const ann = await server.key("w1", `ann-${marker}`, { groups: [group] });
   const make = maker(server, boss);
   await make(boss, "/v1/repositories", { repository_id: "vault-3141", ...describe("Vault"), allowed_groups: groups });
-  await make(boss, "/v1/repositories", { repository_id: commons, name: "Commons" });
+  await make(await server.key("w1", "steward", { role: "admin" }), "/v1/repositories", { repository_id: commons, name: "Commons" });
   const own = await server.call("GET", "/v1/repositories/me", { key: ann });
   const personal = own.json["repository_id"] as string;
   const targets = {
@@ -74,23 +74,32 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   const { job_id } = await make(key, `${at}:reindex`, {});
   await until(async () => (await server.call("GET", `/v1/jobs/${job_id as string}`, { key })).json["status"] === "succeeded");
   await server.settled(key, `${at}/documents/${did}`);
+  const { evaluation_id } = await make(key, "/v1/evaluations", {
+    name: `Questions ${marker}`,
+    collections: [{ repository: rid, collection: cid }],
+    queries: [{ query: `plans of ${marker}`, relevant: [{ document_id: did }] }],
+  });
+  const { pipeline_id } = await make(key, `${at}/pipelines`, { trigger: "schedule", schedule: "0 0 1 1 *", source: `file:${server.dir}` });
   const { key_id } = await make("", "/v1/keys", { user_id: `user-${marker}`, name: `key ${marker}` });
-  return { rid, cid, did, jid: job_id as string, kid: key_id as string, token: (grant["url"] as string).split("/").at(-1) as string };
+  const token = (grant["url"] as string).split("/").at(-1) as string;
+  const [jid, kid, eid, pid] = [job_id, key_id, evaluation_id, pipeline_id] as [string, string, string, string];
+  return { rid, cid, did, jid, kid, eid, pid, token, q: "documents", dead: `${did}.1` };
 }
 
-const idFields = /^(repository_id|collection_id|document_id|job_id|incarnation|etag|chunk_id|sha256|key_id|created_by|uploaded_by|next_cursor)$/;
+const idFields = /^(repository_id|collection_id|document_id|job_id|incarnation|etag|chunk_id|sha256|key_id|evaluation_id|pipeline_id|created_by|uploaded_by|next_cursor)$/;
 
 async function collectIds(server: TestServer, boss: string, targets: readonly Target[]): Promise<ReadonlySet<string>> {
   const ids = new Set<string>(targets.flatMap((target) => Object.values(target)));
-  const paths = ["/v1/repositories", "/v1/collections?status=all", "/v1/jobs", "/v1/keys", "/v1/collections?limit=1"];
+  const paths = ["/v1/repositories", "/v1/collections?status=all", "/v1/jobs", "/v1/keys", "/v1/evaluations", "/v1/collections?limit=1"];
   for (const { rid, cid, did } of targets) {
     const at = `/v1/repositories/${rid}/collections/${cid}`;
     paths.push(`/v1/repositories/${rid}`, at, `${at}/documents`, `${at}/documents/${did}`, `${at}/documents/${did}/chunks`, `${at}/documents/${did}/versions`);
   }
   for (const path of paths) collect((await server.call("GET", path, { key: boss })).json, ids);
-  // What every workspace has is nobody's secret.
-  const known = (await server.call("GET", "/v1/info")).text;
-  for (const id of ids) if (id.length < 6 || known.includes(id) || id === commons) ids.delete(id);
+  // What every workspace has is nobody's secret, nor is the open repository with its default collection.
+  const shared = ["/v1/info", `/v1/repositories/${commons}`, `/v1/repositories/${commons}/collections/all-MiniLM-L6-v2`];
+  const known = (await Promise.all(shared.map(async (path) => (await server.call("GET", path, { key: boss })).text))).join("\n");
+  for (const id of ids) if (id.length < 6 || known.includes(id) || id === "documents") ids.delete(id);
   return ids;
 }
 
@@ -117,6 +126,7 @@ export async function stateOf(server: TestServer, { boss, targets }: LeakWorld):
       if (page.changes.length === 0) break;
     }
   }
+  hash.update((await server.call("GET", "/v1/evaluations", { key: boss })).text);
   hash.update(JSON.stringify((await server.pinakes.objects.list(scope, "knowledge/", { limit: 1000 })).keys));
   const { json } = await server.call("GET", "/v1/keys?limit=100", { key: boss });
   hash.update(JSON.stringify((json["items"] as Json[]).map((key) => ({ ...key, last_used_at: undefined }))));

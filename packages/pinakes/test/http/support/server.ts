@@ -60,7 +60,7 @@ export async function openTestServer(engine: "memory" | "sqlite" = "memory", opt
   let offsetMs = 0;
   const clock = { now: () => Date.now() + offsetMs };
   const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : {};
-  const pinakes = await open({ dir, ...stores, clock, rootToken, ...options });
+  const pinakes = await open({ dir, ...stores, clock, rootToken, pipelineFolders: [dir], ...options });
   const limiter = new RateLimiter({ caller: wide, authFailures: wide });
   const app = await createApp(pinakes, { checkAnswers: true, limiter, ...more });
   const raw = async (method: string, path: string, call: CallOptions = {}) => app.request(path, requestInit(method, call));

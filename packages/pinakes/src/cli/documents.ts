@@ -1,0 +1,181 @@
+/** `pinakes documents …`: put files into collections, look at them, take them out. */
+import { PinakesError } from "../domain/errors.ts";
+import type { DocumentView, Passage } from "../knowledge/index.ts";
+import { defineCommand, type Group, type Outcome } from "./command.ts";
+import { confirm, yesOption } from "./confirm.ts";
+import { add, wait } from "./documents-add.ts";
+import { count, fields, grid, inBytes, inTime, oneLine, wrapped } from "./layout.ts";
+import { describeChunking } from "./collection-text.ts";
+import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { actorOptions, readAddress, withStores, type Address, type Session } from "./session.ts";
+import { styled, type Terminal } from "./terminal.ts";
+
+const statuses = ["uploading", "pending", "indexing", "indexed", "failed"] as const;
+
+const list = defineCommand({
+  usage: "<repository/collection>",
+  words: [1, 1],
+  summary: "the documents of a collection, newest first",
+  options: {
+    status: { type: "string", value: "STATUS", help: statuses.join(", ") },
+    q: { type: "string", help: "in the name, as it is written" },
+    ...listOptions,
+    ...actorOptions,
+  },
+  examples: ["pinakes documents list kb/papers", "pinakes documents list kb/papers --status failed --json"],
+  run: async (call) => {
+    const { repository, collection } = readAddress(call.words[0] as string);
+    const query = { status: call.given.oneOf("status", statuses), q: call.given.text("q") };
+    return withStores(call, async ({ knowledge, caller }) => {
+      const page = await readPages(call.given, (paging) => knowledge.listDocuments(caller, repository, collection, { ...query, ...paging }));
+      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : grid(call.terminal, page.items.map(row)) + moreBelow(page)) };
+    });
+  },
+});
+
+const show = defineCommand({
+  usage: "<repository/collection> <document>",
+  words: [2, 2],
+  summary: "one document, by its id or its name",
+  options: { passages: { type: "boolean", help: "with the passages that searches show" }, ...actorOptions },
+  examples: ["pinakes documents show kb/papers turing-1936.pdf --passages"],
+  run: async (call) => {
+    const address = readAddress(call.words[0] as string);
+    return withStores(call, async (session) => {
+      const document = await findDocument(session, address, call.words[1] as string);
+      const text = details(call.terminal, document);
+      if (!call.given.has("passages")) return { answer: document, show: () => text };
+      const passages = await allPassages(session, address, document.document_id);
+      return { answer: { ...document, passages }, show: () => `${text}\n\n${passagesText(call.terminal, passages)}` };
+    });
+  },
+});
+
+const remove = defineCommand({
+  usage: "<repository/collection> <documents…>",
+  words: [2, 1_000],
+  summary: "remove documents, by their ids or names, for good",
+  options: { yes: yesOption, ...actorOptions },
+  examples: ["pinakes documents delete kb/papers draft.md notes.txt --yes"],
+  run: async (call) => {
+    const address = readAddress(call.words[0] as string);
+    return withStores(call, async (session) => {
+      const documents: DocumentView[] = [];
+      for (const word of call.words.slice(1)) documents.push(await findDocument(session, address, word));
+      const names = documents.map(({ name }) => oneLine(name)).join(", ");
+      await confirm(call, { what: `${count(documents.length, "document")} will be removed for good: ${names}.`, unasked: "done" });
+      const { knowledge, caller } = session;
+      for (const { document_id } of documents) await knowledge.deleteDocument(caller, address.repository, address.collection, document_id);
+      return { answer: { deleted: documents.map(({ document_id, name }) => ({ document_id, name })) }, show: () => `Removed ${names}.` };
+    });
+  },
+});
+
+const reindex = defineCommand({
+  usage: "<repository/collection> <document>",
+  words: [2, 2],
+  summary: "cut and embed a document anew, or try a failed one again",
+  options: actorOptions,
+  examples: ["pinakes documents reindex kb/papers scan.pdf"],
+  run: async (call): Promise<Outcome> => {
+    const address = readAddress(call.words[0] as string);
+    return withStores(call, async (session) => {
+      const { document_id } = await findDocument(session, address, call.words[1] as string);
+      const document = await session.knowledge.reindexDocument(session.caller, address.repository, address.collection, document_id);
+      const note = `\n\nIt is queued. A server carries it out; without one: pinakes documents wait ${address.repository}/${address.collection}`;
+      return { answer: document, show: () => details(call.terminal, document) + note };
+    });
+  },
+});
+
+export const documents: Group = { summary: "the files of a collection", commands: { add, wait, list, show, delete: remove, reindex } };
+
+/** By id; else by name, where one document alone has it. */
+async function findDocument({ knowledge, caller }: Session, { repository, collection }: Address, word: string): Promise<DocumentView> {
+  try {
+    return await knowledge.document(caller, repository, collection, word);
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    const found: DocumentView[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await knowledge.listDocuments(caller, repository, collection, { q: word, limit: 100, cursor });
+      found.push(...page.items.filter(({ name }) => name === word));
+      cursor = page.next_cursor ?? undefined;
+      if (cursor === undefined) break;
+    }
+    if (found.length > 1)
+      throw new PinakesError("CONFLICT", `${found.length} documents are called "${word}"; say which: ${found.map(({ document_id }) => document_id).join(", ")}.`);
+    if (found[0] === undefined) throw error;
+    return found[0];
+  }
+}
+
+async function allPassages({ knowledge, caller }: Session, { repository, collection }: Address, id: string): Promise<readonly Passage[]> {
+  const passages: Passage[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await knowledge.passages(caller, repository, collection, id, { limit: 100, cursor });
+    passages.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+    if (cursor === undefined) return passages;
+  }
+}
+
+/** What somebody calls it: the way inside the folder it came from, or its name. */
+function placeOf({ name, source }: DocumentView): string {
+  const way = source.uri.startsWith("upload:") ? source.uri.slice("upload:".length) : source.uri;
+  return way.includes("/") ? way : name;
+}
+
+function row(document: DocumentView) {
+  return {
+    document: document.document_id,
+    name: placeOf(document),
+    status: document.status,
+    size: inBytes(document.size_bytes),
+    passages: document.chunk_count,
+    uploaded: inTime(document.uploaded_at),
+    ...(document.error === null ? { error: "" } : { error: document.error }),
+  };
+}
+
+function details(terminal: Terminal, document: DocumentView): string {
+  const { chunking_strategy, metadata, sha256, version, uploaded_at, uploaded_by, indexed_at, error, source, attempts } = document;
+  const text = fields(terminal, {
+    document: document.document_id,
+    in: `${document.repository_id}/${document.collection_id}`,
+    name: document.name,
+    source: source.uri,
+    status: document.status,
+    tries: document.status === "indexed" || attempts === 0 ? undefined : attempts,
+    size: inBytes(document.size_bytes),
+    version,
+    passages: document.chunk_count,
+    chunking: chunking_strategy === null ? undefined : describeChunking(chunking_strategy),
+    metadata: Object.keys(metadata).length === 0 ? undefined : JSON.stringify(metadata),
+    sha256: sha256 ?? undefined,
+    uploaded: `${inTime(uploaded_at)} by ${uploaded_by}`,
+    indexed: inTime(indexed_at),
+  });
+  return error === null ? text : `${text}\n\n${styled(terminal, "red", oneLine(error))}`;
+}
+
+interface ShownPassage {
+  readonly index: number;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly page?: number;
+  readonly section?: string;
+}
+
+/** Each passage whole, with where it is in the text. */
+export function passagesText(terminal: Terminal, passages: readonly ShownPassage[]): string {
+  return passages
+    .map(({ index, text, start, end, page, section }) => {
+      const place = [`${start}–${end}`, ...(page === undefined ? [] : [`page ${page}`]), ...(section === undefined ? [] : [section])].join(" · ");
+      const lines = wrapped(text, Math.max(20, (terminal.columns ?? 100) - 2));
+      return `${styled(terminal, "bold", `#${index}`)}  ${styled(terminal, "dim", oneLine(place))}\n${lines.map((line) => `  ${line}`).join("\n")}`;
+    })
+    .join("\n\n");
+}
+

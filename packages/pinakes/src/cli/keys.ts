@@ -1,0 +1,121 @@
+/** `pinakes keys …`: API keys of a workspace. Acts with the root token of the settings. */
+import { roles } from "../domain/caller.ts";
+import type { KeyInfo } from "../identity/index.ts";
+import { confirm, yesOption } from "./confirm.ts";
+import { defineCommand, UsageError, type Call, type Group } from "./command.ts";
+import { fields, grid, inTime } from "./layout.ts";
+import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { rootTokenOf, withStores, type Session } from "./session.ts";
+import { styled } from "./terminal.ts";
+
+const workspace = { type: "string", value: "ID", help: "of this workspace (default)" } as const;
+
+const create = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "make a key; it is shown once",
+  options: {
+    user: { type: "string", value: "ID", help: "whose key" },
+    workspace: { ...workspace, help: "in this workspace, which is made when it is new (default)" },
+    role: { type: "string", value: "ROLE", help: `${roles.join(", ")} (user)` },
+    groups: { type: "string", value: "a,b", help: "groups of the user (none)" },
+    name: { type: "string", help: "what it is for" },
+    expires: { type: "string", value: "90d", help: "after days, or at a time such as 2030-01-01T00:00:00Z; never when absent" },
+    "read-only": { type: "boolean", help: "may not change anything" },
+  },
+  examples: ["pinakes keys create --user ada --name laptop --expires 90d", "pinakes keys create --user ci --role admin --workspace acme --json"],
+  run: async (call) => {
+    const { given, terminal } = call;
+    const user_id = given.text("user");
+    if (user_id === undefined) throw new UsageError("say whose key it is: pinakes keys create --user ID");
+    const input = {
+      user_id,
+      workspace_id: given.text("workspace") ?? "default",
+      role: given.oneOf("role", roles) ?? "user",
+      groups: [...(given.list("groups") ?? [])],
+      ...(given.text("name") === undefined ? {} : { name: given.text("name") }),
+      ...(given.text("expires") === undefined ? {} : { expires_at: expiry(given.text("expires") as string) }),
+      ...(given.has("read-only") ? { scopes: ["read" as const] } : {}),
+    };
+    return asRoot(call, async ({ pinakes }, auth) => {
+      const made = await pinakes.identity.keys.create(auth, input);
+      const { key, ...info } = made;
+      const text = `${styled(terminal, "bold", key)}\n\nIt is shown only now. Use it as: Authorization: Bearer ${key.slice(0, 8)}…\n\n${fields(terminal, row(info))}`;
+      return { answer: made, show: () => text };
+    });
+  },
+});
+
+const list = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "the keys of a workspace, newest first",
+  options: { workspace, ...listOptions },
+  examples: ["pinakes keys list", "pinakes keys list --workspace acme --json"],
+  run: (call) =>
+    asRoot(call, async ({ pinakes }, auth) => {
+      const workspace_id = call.given.text("workspace") ?? "default";
+      const page = await readPages(call.given, async (paging) => {
+        const { items, cursor } = await pinakes.identity.keys.list(auth, { workspace_id, ...paging });
+        return { items, next_cursor: cursor ?? null };
+      });
+      const none = `There are no keys in workspace ${workspace_id}.`;
+      return { answer: page, show: () => (page.items.length === 0 ? none : grid(call.terminal, page.items.map(row)) + moreBelow(page)) };
+    }),
+});
+
+const revoke = defineCommand({
+  usage: "<key id>",
+  words: [1, 1],
+  summary: "refuse a key from now on (a running server within 5 seconds)",
+  details: "The id is the part between pk_ and the next _; a whole key is taken, too.",
+  options: { yes: yesOption },
+  examples: ["pinakes keys revoke 4f1c09aa52b3d7e60f12"],
+  run: async (call) => {
+    const word = call.words[0] as string;
+    const id = /^pk_([0-9a-f]{20})_/.exec(word)?.[1] ?? word;
+    return asRoot(call, async ({ pinakes }, auth) => {
+      await confirm(call, { what: `Key ${id} will be refused from now on.`, unasked: "done" });
+      await pinakes.identity.keys.revoke(auth, id);
+      return { answer: { revoked: id }, show: () => `Key ${id} is revoked.` };
+    });
+  },
+});
+
+export const keys: Group = { summary: "API keys, with which programs sign in", commands: { create, list, revoke } };
+
+type RootAuth = Awaited<ReturnType<Session["pinakes"]["identity"]["authenticate"]>>;
+
+/** The options of keys describe the key, and not for whom the command acts. */
+async function asRoot<T>(call: Call, work: (session: Session, auth: RootAuth) => Promise<T>): Promise<T> {
+  const { given, terminal } = call;
+  const actor = { text: () => undefined, oneOf: () => undefined, list: () => undefined, has: (name: string) => name === "verbose" && given.has(name) };
+  const opened = async (session: Session): Promise<T> =>
+    work(session, await session.pinakes.identity.authenticate({ bearer: rootTokenOf(session.config), safeMethod: false }));
+  return withStores({ given: actor, terminal }, opened, { root: true });
+}
+
+const dayMs = 86_400_000;
+
+function expiry(text: string): string {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  if (days !== undefined) return new Date(Date.now() + Number(days) * dayMs).toISOString();
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new UsageError(`--expires: write days such as 90d, or a time such as 2030-01-01T00:00:00Z; got "${text}".`);
+  return new Date(at).toISOString();
+}
+
+function row({ key_id, name, user_id, workspace_id, groups, role, scopes, created_at, expires_at, last_used_at }: KeyInfo) {
+  return {
+    key: key_id,
+    name: name ?? "",
+    user: user_id,
+    workspace: workspace_id,
+    role,
+    groups: groups.join(", "),
+    may: scopes.join(", "),
+    created: inTime(created_at),
+    expires: inTime(expires_at),
+    "last used": inTime(last_used_at),
+  };
+}

@@ -1,0 +1,158 @@
+/** Out of one Pinakes and into another, with real ingestion: the tables are the same, byte by byte, and the documents are found. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { body, openTestPinakes, type TestPinakes } from "../../../test/knowledge/support/test-pinakes.ts";
+import { until } from "../../../test/knowledge/support/until.ts";
+import { folderReader, writeFolder } from "./folder.ts";
+import { exported, filesReader, fixture, golden, itemsOf, lines, tables } from "./test-transfer.ts";
+
+const titan = "amazon.titan-embed-text-v1";
+/** One moment everywhere, so that times of ingestion are the same in both. */
+const clock = { now: () => Date.UTC(2030, 0, 1) };
+const options = { clock, models: [{ id: titan, provider: "local" }] };
+
+async function fill({ knowledge, admin, as }: TestPinakes): Promise<void> {
+  await knowledge.createRepository(admin, { repository_id: "wiki", name: "The Wiki", allowed_groups: ["staff"], chunking_strategy: { type: "FIXED", chunk_size: 400 } });
+  await knowledge.createRepository(admin, { repository_id: "plain" });
+  await knowledge.updateCollection(admin, "plain", titan, { description: "What has no other place" });
+  const staff = as("ann", { groups: ["staff"] });
+  const { collection_id: shared } = await knowledge.createCollection(staff, "wiki", { name: "Guides", metadata: { tags: ["a b"], custom_fields: { n: 1 } } });
+  const { collection_id: old } = await knowledge.createCollection(staff, "wiki", { name: "Old guides", allowed_groups: ["staff"] });
+  const { collection_id: gone } = await knowledge.createCollection(staff, "wiki", { name: "Gone" });
+  const { collection_id: own } = await knowledge.createCollection(as("ann|1"), "me", { name: "My papers" });
+  const upload = (who: ReturnType<typeof as>, repository: string, collection: string, name: string, content: string, more: object = {}) =>
+    knowledge.upload(who, repository, collection, { name, body: body(content), ...more });
+  await upload(staff, "wiki", shared, "zebra.md", "# Zebras\n\nA zebra has stripes.", { metadata: { topic: "animals" } });
+  await upload(staff, "wiki", shared, "items.jsonl", '{"question":"what is a jsonl document"}\n', { chunking_strategy: { type: "NONE" } });
+  await upload(staff, "wiki", old, "lion.txt", "A lion roars at night.");
+  await upload(admin, "plain", titan, "whale.txt", "A whale sings under water.");
+  await upload(as("ann|1"), "me", own, "secret.md", "The treasure lies below the oak.", { metadata: { level: 3 } });
+  await settled({ knowledge, admin });
+  await knowledge.archiveCollection(staff, "wiki", old);
+  await knowledge.deleteCollection(staff, "wiki", gone);
+}
+
+async function settled({ knowledge, admin }: Pick<TestPinakes, "knowledge" | "admin">): Promise<void> {
+  await until(async () => {
+    const { items } = await knowledge.listCollections(admin, { status: "all", limit: 100 });
+    return items.every(({ documents_by_status: by }) => by.uploading + by.pending + by.indexing === 0);
+  });
+}
+
+describe("an export, imported elsewhere", () => {
+  let from: TestPinakes;
+  let to: TestPinakes;
+  let dir: string;
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), "pinakes-round-trip-"));
+    from = await openTestPinakes("memory", options);
+    to = await openTestPinakes("sqlite", options);
+    await fill(from);
+  });
+  afterAll(async () => {
+    await from[Symbol.asyncDispose]();
+    await to[Symbol.asyncDispose]();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  it("R-KB-22 R-KB-36 R-LISA-28 has tables, objects and sidecars where the source documents have them", async () => {
+    const files = await exported(from.knowledge, from.admin, { names: { project: "acme", account: "123456789012", region: "us-east-1" } });
+    const [row] = itemsOf(String(files["tables/acme-kb-catalog.jsonl"])).filter(({ sk }) => sk !== "METADATA");
+    const path = `acme-kb-docs-123456789012-us-east-1/${String(row?.["s3_key"])}`;
+    expect(String(files[path])).toBe("The treasure lies below the oak.");
+    expect(JSON.parse(String(files[`${path}.metadata.json`]))).toEqual({
+      metadataAttributes: Object.fromEntries(
+        (["user_id", "catalog_id", "document_id", "filename"] as const).map((name) => [name, { value: { type: "STRING", stringValue: row?.[name] } }]),
+      ),
+    });
+    const documents = itemsOf(String(files["tables/LisaRagDocumentTable.jsonl"]));
+    expect(documents).toHaveLength(4);
+    for (const { source, pk, repository_id, collectionId } of documents) {
+      expect(pk).toBe(`${String(repository_id)}#${String(collectionId)}`);
+      expect(files[String(source).replace("s3://", "")]?.length).toBeGreaterThan(10);
+    }
+    expect(Object.keys(files)).toHaveLength(4 + 4 + 2);
+    expect(itemsOf(String(files["tables/LisaRagCollectionsTable.jsonl"])).map(({ name, status }) => [name, status])).toEqual(
+      expect.arrayContaining([
+        ["Guides", "ACTIVE"],
+        ["Old guides", "ARCHIVED"],
+        ["Gone", "DELETED"],
+        ["Default Collection", "ACTIVE"],
+      ]),
+    );
+  });
+
+  it("R-LISA-22 gives the same tables again, byte by byte, and documents that are found", async () => {
+    await writeFolder(from.knowledge.export(from.admin, { gzip: true }), dir);
+    const dry = await to.knowledge.import(to.admin, folderReader(dir), { dry_run: true });
+    expect((await to.knowledge.listRepositories(to.admin)).items).toEqual([]);
+    const report = await to.knowledge.import(to.admin, folderReader(dir));
+    expect(report).toMatchObject({ problems: [], warnings: [], documents_without_bytes: 0 });
+    expect(report.counts).toEqual({
+      store: { created: 2, skipped: 0, refused: 0 },
+      collection: { created: 4, skipped: 0, refused: 0 },
+      catalog: { created: 1, skipped: 0, refused: 0 },
+      document: { created: 4, skipped: 0, refused: 0 },
+      catalog_document: { created: 1, skipped: 0, refused: 0 },
+    });
+    expect(dry).toEqual({ ...report, dry_run: true });
+    await settled(to);
+    const before = await tables(from.knowledge, from.admin);
+    expect(await tables(to.knowledge, to.admin)).toEqual(before);
+    expect(itemsOf(before["pinakes-kb-catalog.jsonl"] as string)).toHaveLength(2);
+    expect(await exported(to.knowledge, to.admin)).toEqual(await exported(from.knowledge, from.admin));
+
+    const { hits } = await to.knowledge.search(to.as("ann", { groups: ["staff"] }), { query: "which animal has stripes", limit: 1 });
+    expect(hits[0]).toMatchObject({ text: expect.stringContaining("stripes") });
+    const mine = await to.knowledge.search(to.as("ann|1"), { query: "where is the treasure", limit: 1 });
+    expect(mine.hits[0]).toMatchObject({ text: "The treasure lies below the oak." });
+    const eve = await to.knowledge.search(to.as("eve"), { query: "where is the treasure", limit: 50 });
+    expect(eve.hits.map(({ text }) => text)).not.toContain("The treasure lies below the oak.");
+  });
+
+  it("imported twice, the second time changes nothing", async () => {
+    const before = await tables(to.knowledge, to.admin);
+    const again = await to.knowledge.import(to.admin, folderReader(dir));
+    expect(again.problems).toEqual([]);
+    for (const counts of Object.values(again.counts)) expect(counts).toMatchObject({ created: 0, refused: 0 });
+    expect(again.counts.document.skipped).toBe(4);
+    expect(await tables(to.knowledge, to.admin)).toEqual(before);
+    const home = await from.knowledge.import(from.admin, folderReader(dir));
+    expect(home.problems).toEqual([]);
+    expect(home.counts.collection).toEqual({ created: 0, skipped: 4, refused: 0 });
+  });
+
+  it("R-LISA-51 a deleted collection stays deleted, goes when it was to go, and can be restored", async () => {
+    const { items } = await to.knowledge.listCollections(to.admin, { repositoryId: "wiki", status: "DELETED" });
+    const [origin] = (await from.knowledge.listCollections(from.admin, { repositoryId: "wiki", status: "DELETED" })).items;
+    expect(items).toMatchObject([{ name: "Gone", purge_at: origin?.purge_at, collection_id: origin?.collection_id }]);
+    const id = items[0]?.collection_id as string;
+    expect(await to.knowledge.restoreCollection(to.admin, "wiki", id)).toMatchObject({ status: "ACTIVE", purge_at: null });
+  });
+
+  it("DynamoDB's own form of all examples is read, and written again as it was", async () => {
+    await using fresh = await openTestPinakes("memory", { ...options, background: false });
+    const path = "AWSDynamoDB/01693685827463-2d8752fd/data/asdl123dhasd.json";
+    const report = await fresh.knowledge.import(fresh.admin, filesReader({ [path]: fixture("dynamodb-export.jsonl") }));
+    expect(report.problems).toEqual([]);
+    const files = await tables(fresh.knowledge, fresh.admin, { format: "dynamodb" });
+    const [store, collection, legacy, catalog] = fixture("dynamodb-export.jsonl").split("\n");
+    expect(files["LisaRagVectorStoreTable.jsonl"]).toBe(`${store}\n`);
+    expect(files["LisaRagCollectionsTable.jsonl"]).toBe(`${collection}\n`);
+    expect(files["LisaRagDocumentTable.jsonl"]).toBe(`${legacy}\n`);
+    const plain = await tables(fresh.knowledge, fresh.admin);
+    expect(plain["LisaRagCollectionsTable.jsonl"]).toBe(lines(golden("lisa-collection.json")));
+    expect(plain["LisaRagVectorStoreTable.jsonl"]).toBe(lines(golden("lisa-vector-store.json")));
+    expect(catalog).toContain('"catalog_id":{"S":"cat-abc123"}');
+    expect(itemsOf(files["pinakes-kb-catalog.jsonl"] as string)[0]?.["Item"]).toMatchObject({ sk: { S: "METADATA" }, indexing_status: { S: "error" } });
+  });
+
+  it("only chosen repositories go out, and one that is not there is said", async () => {
+    const files = await tables(from.knowledge, from.admin, { repositories: ["plain"] });
+    expect(itemsOf(files["LisaRagVectorStoreTable.jsonl"] as string).map(({ repositoryId }) => repositoryId)).toEqual(["plain"]);
+    expect(files["pinakes-kb-catalog.jsonl"]).toBe("");
+    await expect(tables(from.knowledge, from.admin, { repositories: ["nowhere"] })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});

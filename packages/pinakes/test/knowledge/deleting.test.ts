@@ -1,0 +1,148 @@
+/** Deleting a collection and having it back: unreadable at once, exactly as it was afterwards, its name free meanwhile. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines, newPlace, openTestPinakes, texts, upload, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { until } from "./support/until.ts";
+
+const notFound = { code: "NOT_FOUND" };
+
+describe.each(engines)("deleting on %s", (engine) => {
+  let test: TestPinakes;
+  beforeAll(async () => {
+    test = await openTestPinakes(engine);
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const remove = ({ knowledge, caller, repository, collection }: Place) => knowledge.deleteCollection(caller, repository, collection);
+  const restore = ({ knowledge, caller, repository, collection }: Place) => knowledge.restoreCollection(caller, repository, collection);
+
+  async function picture(place: Place): Promise<object> {
+    const { knowledge, caller, repository, collection } = place;
+    const { etag: _, updated_at: __, ...view } = await knowledge.collection(caller, repository, collection);
+    const documents = await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { cursor, limit: 3 }));
+    const passages = await Promise.all(documents.map(({ document_id }) => knowledge.passages(caller, repository, collection, document_id)));
+    const contents = await Promise.all(
+      documents.map(async ({ document_id }) =>
+        Buffer.concat(await Array.fromAsync((await knowledge.content(caller, repository, collection, document_id)).body)).toString("hex"),
+      ),
+    );
+    const { hits } = await knowledge.search(caller, { query: "birds that swim", collections: [{ repository, collection }], limit: 20 });
+    return { view, documents, passages, contents, hits };
+  }
+
+  it("R-LISA-42 R-LISA-52 deleted: unreadable in every way at once; restored: the same documents, passages, bytes and hits", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    for (const [i, bird] of ["penguins swim", "ducks swim and fly", "eagles fly", "loons dive", "geese walk"].entries())
+      await uploaded(place, `b${i}.txt`, bird);
+    await uploaded(place, "b1.txt", "mallards swim and fly", { replace: true });
+    await uploaded(place, "bad.pdf", "%PDF-1.4 nonsense");
+    const before = await picture(place);
+    const { document_id } = await uploaded(place, "last.txt", "and storks");
+    await knowledge.deleteDocument(caller, repository, collection, document_id);
+    expect(await picture(place)).toEqual({ ...before, view: { ...(before as { view: object }).view, last_sync_at: expect.any(String) } });
+    const exact = await picture(place);
+    const job = await remove(place);
+    expect(job).toMatchObject({ kind: "delete", status: "succeeded" });
+    const denied = [
+      knowledge.collection(caller, repository, collection),
+      knowledge.listDocuments(caller, repository, collection),
+      knowledge.search(caller, { query: "birds", collections: [{ repository, collection }] }),
+      upload(place, "more.txt", "x"),
+      knowledge.updateCollection(caller, repository, collection, { description: "x" }),
+      knowledge.archiveCollection(caller, repository, collection),
+      remove(place),
+    ];
+    for (const one of denied) await expect(one).rejects.toMatchObject(notFound);
+    expect((await knowledge.search(caller, { query: "penguins swim" })).hits.filter((hit) => hit.collection_id === collection)).toEqual([]);
+    expect((await knowledge.listCollections(caller, { repositoryId: repository })).items.map(({ name }) => name)).toEqual(["Default Collection"]);
+    expect((await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" })).items.map((one) => one.collection_id)).toEqual([
+      collection,
+    ]);
+    await restore(place);
+    expect(await picture(place)).toEqual(exact);
+    await expect(restore(place)).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("the name is free while a collection is deleted; with the name taken it cannot be restored, and is as deleted as before", async () => {
+    const place = await newPlace(test, "Wanted");
+    const { knowledge, caller, repository } = place;
+    await uploaded(place, "a.txt", "words about otters");
+    await remove(place);
+    const other = await knowledge.createCollection(caller, repository, { name: "WANTED" });
+    await expect(restore(place)).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("Wanted") });
+    await expect(texts(place, "otters")).rejects.toMatchObject(notFound);
+    const trashed = await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" });
+    expect(trashed.items).toMatchObject([{ collection_id: place.collection, status: "DELETED", purge_at: expect.any(String) }]);
+    await knowledge.updateCollection(caller, repository, other.collection_id, { name: "Renamed" });
+    await restore(place);
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+    await expect(knowledge.createCollection(caller, repository, { name: "wanted" })).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("an archived collection comes back archived; an id in the trash is not given again", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    await knowledge.archiveCollection(caller, repository, collection);
+    await remove(place);
+    const again = knowledge.createCollection(caller, repository, { collection_id: collection, name: "Again" });
+    await expect(again).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("restored until") });
+    expect((await restore(place)).status).toBe("ARCHIVED");
+    await expect(upload(place, "a.txt", "x")).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("R-KB-35 a purge needs the id as confirmation, removes records, objects and passages, frees the id, and can be repeated", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    await uploaded(place, "a.txt", "words about otters");
+    const { incarnation } = await knowledge.collection(caller, repository, collection);
+    const purge = (confirm?: string) => knowledge.deleteCollection(caller, repository, collection, { purge: true, confirm });
+    for (const confirm of [undefined, "", "yes", repository]) await expect(purge(confirm)).rejects.toMatchObject({ code: "INVALID" });
+    expect(await texts(place, "otters")).toHaveLength(1);
+    const { job_id } = await purge(collection);
+    await expect(knowledge.collection(caller, repository, collection)).rejects.toMatchObject(notFound);
+    const job = await until(async () => {
+      const found = await knowledge.job(caller, job_id);
+      return found.status === "succeeded" ? found : undefined;
+    });
+    expect(job).toMatchObject({ result: { mode: "purge", stores: expect.any(Array) } });
+    await expect(knowledge.collection(caller, repository, collection, { deleted: true })).rejects.toMatchObject(notFound);
+    expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
+    expect((await test.pinakes.items.query(caller.scope, "documents", { equals: { repository_id: repository, incarnation } })).items).toEqual([]);
+    await expect(test.pinakes.vectors.count(caller.scope, `${incarnation}.1`)).rejects.toMatchObject(notFound);
+    await expect(purge(collection)).rejects.toMatchObject(notFound);
+    // A new life under the old id knows nothing of the old one.
+    await knowledge.createCollection(caller, repository, { collection_id: collection, name: "Papers" });
+    expect(await knowledge.collection(caller, repository, collection)).toMatchObject({ document_count: 0 });
+    expect(await texts(place, "otters")).toEqual([]);
+  });
+
+  it("a job tells its attempts, its error and its result; a finished one is not tried again; its record stays as it is", async () => {
+    const place = await newPlace(test);
+    const { job_id } = await remove(place);
+    const job = await test.knowledge.job(test.admin, job_id);
+    expect(job).toMatchObject({ kind: "delete", status: "succeeded", attempts: 1, error: null, created_by: "root", repository_id: place.repository });
+    await expect(test.knowledge.retryJob(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(test.knowledge.cancelJob(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
+    expect((await test.knowledge.listJobs(test.admin)).items.map((one) => one.job_id)).toContain(job_id);
+    await expect(test.knowledge.job(test.as("stranger", { tenant: "other", role: "admin" }), job_id)).rejects.toMatchObject(notFound);
+  });
+
+  it("an upload that is under way when its collection is deleted comes to nothing: no bytes, and an answer that says so", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    const { incarnation } = await knowledge.collection(caller, repository, collection);
+    const gate = Promise.withResolvers<void>();
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("half");
+      await gate.promise;
+    }
+    const uploading = upload(place, "slow.txt", "", { body: slow() });
+    await until(async () => (await knowledge.collection(caller, repository, collection)).document_count === 1);
+    await remove(place);
+    gate.resolve();
+    await expect(uploading).rejects.toMatchObject({ code: "CONFLICT" });
+    expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
+    await restore(place);
+    expect((await knowledge.listDocuments(caller, repository, collection)).items).toMatchObject([{ name: "slow.txt", status: "failed" }]);
+  });
+});

@@ -1,0 +1,177 @@
+/** Searches: only what the caller may read, filtered before it is ranked, with citations that stand. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Caller } from "../../src/domain/caller.ts";
+import { makePdf } from "../../src/drivers/parsers/test-files.ts";
+import { engines, newPlace, openTestPinakes, texts, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+
+describe.each(engines)("searching on %s", (engine) => {
+  let test: TestPinakes;
+  beforeAll(async () => {
+    test = await openTestPinakes(engine);
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  async function catalog(userId: string, name = "Catalog"): Promise<Place> {
+    const caller = test.as(userId);
+    const { collection_id } = await test.knowledge.createCollection(caller, "me", { name });
+    return { knowledge: test.knowledge, caller, repository: "me", collection: collection_id };
+  }
+
+  it("R-KB-29 R-KB-28 among 99 % near-duplicates of others the caller gets the whole top K of his own catalog, and nothing else", async () => {
+    const mine = await catalog("searcher");
+    const decoys = await Promise.all(["decoy-1", "decoy-2", "searcher-second"].map((user) => catalog(user)));
+    const line = (who: string, i: number) => `The quarterly revenue report number ${i} of ${who} shows growth in every region.`;
+    const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" };
+    for (const [n, decoy] of decoys.entries()) {
+      const text = Array.from({ length: 100 }, (_, i) => line(`foreigner ${n}`, i).padEnd(100)).join("");
+      await uploaded(decoy, "decoy.txt", text, { chunking_strategy: strategy });
+    }
+    await uploaded(mine, "mine.txt", line("mine", 1));
+    await uploaded(mine, "mine2.txt", line("mine", 2));
+    await uploaded(mine, "other.txt", "Otters hold hands while they sleep.");
+    for (const mode of ["vector", "keyword", "hybrid"] as const) {
+      const { hits, mode_used } = await mine.knowledge.search(mine.caller, {
+        query: line("mine", 2),
+        mode,
+        limit: 3,
+        collections: [{ repository: "me", collection: mine.collection }],
+      });
+      expect(mode_used).toBe(mode);
+      expect(hits[0]?.text).toBe(line("mine", 2));
+      expect(hits.length).toBe(mode === "keyword" ? 2 : 3);
+      for (const hit of hits) expect(hit.collection_id).toBe(mine.collection);
+      expect(
+        (await mine.knowledge.search(mine.caller, { query: line("mine", 2), mode, limit: 100 })).hits.every((hit) => hit.collection_id === mine.collection),
+      ).toBe(true);
+    }
+  });
+
+  it("R-LISA-72 get, list, count, search, content, passages, jobs and citations all follow the same decision, before and after a group is taken away", async () => {
+    const place = await newPlace(test, "Secrets");
+    const { knowledge, repository, collection } = place;
+    const { document_id } = await uploaded(place, "a.txt", "the launch code is tangerine");
+    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["insiders"] });
+    const { job_id } = await knowledge.deleteCollection(
+      test.admin,
+      repository,
+      (await knowledge.createCollection(test.admin, repository, { name: "x" })).collection_id,
+    );
+    const insider = test.as("ivy", { groups: ["insiders"] });
+    const outsider = test.as("ivy", { groups: ["others"] });
+    const reads: Record<string, (caller: Caller) => Promise<boolean>> = {
+      repository: async (caller) => (await knowledge.repository(caller, repository)) !== undefined,
+      collection: async (caller) => (await knowledge.collection(caller, repository, collection)) !== undefined,
+      document: async (caller) => (await knowledge.document(caller, repository, collection, document_id)) !== undefined,
+      documents: async (caller) => (await knowledge.listDocuments(caller, repository, collection)).items.length > 0,
+      content: async (caller) => (await knowledge.content(caller, repository, collection, document_id)) !== undefined,
+      versions: async (caller) => (await knowledge.versions(caller, repository, collection, document_id)).length > 0,
+      passages: async (caller) => (await knowledge.passages(caller, repository, collection, document_id)).items.length > 0,
+      search: async (caller) => (await texts({ ...place, caller }, "launch code")).length > 0,
+      "search everywhere": async (caller) =>
+        (await knowledge.search(caller, { query: "launch code tangerine" })).hits.some((hit) => hit.document_id === document_id),
+      repositories: async (caller) => (await knowledge.listRepositories(caller, { limit: 100 })).items.some((one) => one.repository_id === repository),
+      collections: async (caller) => (await knowledge.listCollections(caller, { limit: 100 })).items.some((one) => one.collection_id === collection),
+      count: async (caller) => (await knowledge.countCollections(caller, { q: "Secrets" })) > 0,
+      job: async (caller) => (await knowledge.job(caller, job_id)) !== undefined,
+      jobs: async (caller) => (await knowledge.listJobs(caller, { limit: 100 })).items.some((one) => one.job_id === job_id),
+      access: async (caller) => (await knowledge.explainAccess(caller, repository, collection)).level !== null,
+      usage: async (caller) => (await knowledge.usage(caller, repository, collection)) !== undefined,
+      citation: async (caller) => {
+        const citation = { repository_id: repository, collection_id: collection, document_id, version: 1, start: 0, end: 28, quote: "launch code" };
+        const [check] = await knowledge.verifyCitations(caller, [citation]);
+        return check?.result === "exact";
+      },
+    };
+    for (const [name, read] of Object.entries(reads)) {
+      expect(await read(insider), name).toBe(true);
+      const denied = await read(outsider).catch((error: { code: string }) => error.code);
+      expect([false, "NOT_FOUND"], name).toContain(denied);
+    }
+    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["others"] });
+    for (const [name, read] of Object.entries(reads)) {
+      expect(await read(outsider), name).toBe(true);
+      expect([false, "NOT_FOUND"], name).toContain(await read(insider).catch((error: { code: string }) => error.code));
+    }
+  });
+
+  it("each hit names its document and has its scores; the mode that was used is told; bad questions are refused", async () => {
+    const place = await newPlace(test);
+    const { document_id } = await uploaded(place, "a.txt", "A write-ahead log makes commits durable.");
+    const ask = (more: object) =>
+      place.knowledge.search(place.caller, {
+        query: "durable commits",
+        collections: [{ repository: place.repository, collection: place.collection }],
+        ...more,
+      });
+    for (const mode of ["vector", "keyword", "hybrid"] as const) {
+      const { hits, mode_used } = await ask({ mode });
+      expect(mode_used).toBe(mode);
+      expect(hits).toMatchObject([
+        { document_id, score: expect.any(Number), citation: { filename: "a.txt", version: 1, quote: expect.stringContaining("durable") } },
+      ]);
+    }
+    expect((await ask({})).mode_used).toBe("hybrid");
+    const bad = [
+      { query: "" },
+      { query: "  " },
+      { query: "x".repeat(10_001) },
+      { limit: 0 },
+      { limit: -1 },
+      { limit: 1_001 },
+      { limit: 1.5 },
+      { mode: "magic" },
+      { collections: [] },
+    ];
+    for (const one of bad) await expect(ask(one)).rejects.toMatchObject({ code: "INVALID" });
+    expect((await ask({ limit: 1_000, query: "x".repeat(10_000) })).mode_used).toBe("hybrid");
+  });
+
+  it("R-KB-46 an empty collection, one that is indexing and one without an answer are told apart; citations have file, page, section and words", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    const view = () => knowledge.collection(caller, repository, collection);
+    expect(await texts(place, "anything")).toEqual([]);
+    expect(await view()).toMatchObject({ document_count: 0, indexing_status: "pending" });
+    const pdf = await makePdf([(doc) => void doc.text("The first page is about harbours."), (doc) => void doc.text("The second page is about tides.")]);
+    const { document_id } = await uploaded(place, "sea.pdf", pdf);
+    await uploaded(place, "notes.md", "# Boats\n\n## Sails\n\nA spinnaker is a large sail.\n");
+    await uploaded(place, "bad.pdf", "%PDF-1.4 nonsense");
+    expect(await view()).toMatchObject({
+      indexing_status: "error",
+      documents_by_status: { indexed: 2, failed: 1, pending: 0, indexing: 0, uploading: 0 },
+      last_sync_at: expect.any(String),
+    });
+    const ask = async (query: string) => (await knowledge.search(caller, { query, mode: "keyword", collections: [{ repository, collection }] })).hits;
+    expect((await ask("tides"))[0]?.citation).toMatchObject({
+      document_id,
+      filename: "sea.pdf",
+      page: expect.any(Number),
+      quote: expect.stringContaining("tides"),
+    });
+    expect((await ask("spinnaker"))[0]?.citation).toMatchObject({ filename: "notes.md", section: "Boats" });
+    expect(await ask("xylophone")).toEqual([]);
+    const citations = [...(await ask("tides")), ...(await ask("spinnaker"))].map(({ citation }) => ({
+      repository_id: repository,
+      collection_id: collection,
+      ...citation,
+    }));
+    expect(await knowledge.verifyCitations(caller, citations)).toMatchObject(citations.map(() => ({ valid: true, result: "exact", current: true })));
+  });
+
+  it("a cursor of passages that was not given by that list is refused, and a walk meets each passage once", async () => {
+    const place = await newPlace(test);
+    const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" };
+    const { document_id, chunk_count } = await uploaded(place, "long.txt", "word ".repeat(300), { chunking_strategy: strategy });
+    const list = (more: object) => place.knowledge.passages(place.caller, place.repository, place.collection, document_id, more);
+    for (const cursor of ["", " ", "-1", "x", "1.5", "1e3", "NaN"]) await expect(list({ cursor })).rejects.toMatchObject({ code: "INVALID" });
+    const met: number[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await list({ limit: 4, cursor });
+      expect(page.total).toBe(chunk_count);
+      met.push(...page.items.map(({ index }) => index));
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+    }
+    expect(met).toEqual(Array.from({ length: chunk_count }, (_, i) => i));
+  });
+});
