@@ -23,10 +23,10 @@ export interface AppOptions {
   /** Aborted when the server begins to close, so that event streams end. */
   readonly closing?: AbortSignal;
   readonly allowedOrigins?: readonly string[];
-  /** How much one caller may ask; the usual limits when absent. */
-  readonly limiter?: RateLimiter;
   /** Requests of one user in a second; twice as many at once. 1,000 when absent. */
   readonly requestsPerSecond?: number;
+  /** Another one than that makes, failed attempts to sign in included; for tests. */
+  readonly limiter?: RateLimiter;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -34,8 +34,8 @@ export interface AppOptions {
 const requestsPerSecondDefault = 1_000;
 
 export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Promise<Hono<KitEnv>> {
-  const { log, closing, allowedOrigins, limiter = new RateLimiter(), checkAnswers = false } = options;
   const { log, closing, allowedOrigins, requestsPerSecond = requestsPerSecondDefault, checkAnswers = false } = options;
+  const limiter = options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
   const app = new Hono<KitEnv>();
   const routes = allRoutes(pinakes);
   mount(app, routes, {
