@@ -123,7 +123,8 @@ async function allPassages({ knowledge, caller }: Session, { repository, collect
 /** What somebody calls it: the way inside the folder it came from, or its name. */
 function placeOf({ name, source }: DocumentView): string {
   const way = source.uri.startsWith("upload:") ? source.uri.slice("upload:".length) : source.uri;
-  return way.includes("/") ? way : name;
+  const slash = way.lastIndexOf("/");
+  return slash === -1 ? name : way.slice(0, slash + 1) + name;
 }
 
 function row(document: DocumentView) {
@@ -134,7 +135,7 @@ function row(document: DocumentView) {
     size: inBytes(document.size_bytes),
     passages: document.chunk_count,
     uploaded: inTime(document.uploaded_at),
-    ...(document.error === null ? { error: "" } : { error: document.error }),
+    error: document.error ?? "",
   };
 }
 
@@ -173,8 +174,9 @@ export function passagesText(terminal: Terminal, passages: readonly ShownPassage
   return passages
     .map(({ index, text, start, end, page, section }) => {
       const place = [`${start}–${end}`, ...(page === undefined ? [] : [`page ${page}`]), ...(section === undefined ? [] : [section])].join(" · ");
-      const lines = wrapped(text, Math.max(20, (terminal.columns ?? 100) - 2));
-      return `${styled(terminal, "bold", `#${index}`)}  ${styled(terminal, "dim", oneLine(place))}\n${lines.map((line) => `  ${line}`).join("\n")}`;
+      const columns = Math.max(20, (terminal.columns ?? 100) - 2);
+      const lines = text.split("\n").flatMap((line) => (line.trim() === "" ? [""] : wrapped(line, columns)));
+      return `${styled(terminal, "bold", `#${index}`)}  ${styled(terminal, "dim", oneLine(place))}\n${lines.map((line) => `  ${line}`.trimEnd()).join("\n")}`;
     })
     .join("\n\n");
 }

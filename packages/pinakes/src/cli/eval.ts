@@ -5,17 +5,17 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { invalid, PinakesError } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
-import { readChunkingStrategy } from "../knowledge/chunking/index.ts";
 import {
   compareEvaluated,
   evaluateSet,
   nameOf,
   readBeir,
+  readChunkingStrategy,
   readConfiguration,
   type BeirSet,
   type Evaluated,
   type NamedConfiguration,
-} from "../knowledge/evaluation/index.ts";
+} from "../knowledge/index.ts";
 import { open } from "../open.ts";
 import { table } from "./print.ts";
 import { ProgressBar } from "./progress-bar.ts";
@@ -24,8 +24,8 @@ const help = `pinakes eval <folder> [options]
 
 Stores the documents of a test set in a temporary instance, searches it with the set's queries, and says how good the answers are:
 nDCG@10, recall@10, recall@100, MRR@10, and how long a search took (without the embedding of its query). The folder has the layout
-of BEIR: corpus.jsonl, queries.jsonl and qrels/<split>.tsv. Embedding takes most of the time: with the local model 2–4 minutes for
-5,000 abstracts on two cores.
+of BEIR: corpus.jsonl, queries.jsonl and qrels/<split>.tsv. Embedding takes most of the time: with the local model 3–4 minutes for
+5,000 abstracts on two cores that nothing else uses.
 
   --split NAME       the judgements in qrels/NAME.tsv (test)
   --compare          hybrid search both ways: mix of scores (convex) and reciprocal ranks (rrf), and which is better

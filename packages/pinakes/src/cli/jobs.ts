@@ -77,9 +77,9 @@ function row({ job_id, kind, status, progress, repository_id, collection_id, upd
 }
 
 function details(terminal: Terminal, job: JobView): string {
-  const { job: id, of, error: _, ...rest } = row(job);
+  const { error: _, ...rest } = row(job);
   const { attempts, created_by, created_at, error, result } = job;
-  const text = fields(terminal, { job: id, kind: job.kind, of, ...rest, attempts, created: `${inTime(created_at)} by ${created_by}` });
+  const text = fields(terminal, { ...rest, attempts, created: `${inTime(created_at)} by ${created_by}` });
   const told = error === null ? "" : `\n\n${styled(terminal, "red", oneLine(error))}`;
   return `${text}${told}${result === null ? "" : `\n\n${printable(JSON.stringify(result, undefined, 2))}`}`;
 }

@@ -86,13 +86,10 @@ export const keys: Group = { summary: "API keys, with which programs sign in", c
 
 type RootAuth = Awaited<ReturnType<Session["pinakes"]["identity"]["authenticate"]>>;
 
-/** The options of keys describe the key, and not for whom the command acts. */
 async function asRoot<T>(call: Call, work: (session: Session, auth: RootAuth) => Promise<T>): Promise<T> {
-  const { given, terminal } = call;
-  const actor = { text: () => undefined, oneOf: () => undefined, list: () => undefined, has: (name: string) => name === "verbose" && given.has(name) };
   const opened = async (session: Session): Promise<T> =>
     work(session, await session.pinakes.identity.authenticate({ bearer: rootTokenOf(session.config), safeMethod: false }));
-  return withStores({ given: actor, terminal }, opened, { root: true });
+  return withStores(call, opened, { root: true });
 }
 
 const dayMs = 86_400_000;

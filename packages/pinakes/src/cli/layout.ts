@@ -8,9 +8,9 @@ const gap = "  ";
 /** A column is not cut below this; where even that does not fit, lines are longer than the terminal. */
 const cellColumnsMin = 8;
 
-/** Columns by the names of the first row's fields; numbers to the right. Where it is too wide, the widest columns are cut. */
+/** Columns by the names of the first row's fields, without those that are empty; numbers to the right. Where it is too wide, the widest are cut. */
 export function grid(look: Look, rows: readonly Readonly<Record<string, Cell>>[]): string {
-  const names = Object.keys(rows[0] ?? {});
+  const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== ""));
   const cells = rows.map((row) => names.map((name) => oneLine(String(row[name] ?? ""))));
   const isNumber = names.map((name) => rows.every((row) => typeof row[name] === "number"));
   const wanted = names.map((name, i) => Math.max(columnsOf(name), ...cells.map((line) => columnsOf(line[i] as string))));

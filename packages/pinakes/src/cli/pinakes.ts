@@ -1,46 +1,130 @@
 #!/usr/bin/env node
 /** `pinakes <command>`: the one program. Each command is a file that is loaded when it is asked for. */
 import { PinakesError } from "../domain/errors.ts";
+import { failureExitCode, usageExitCode, UsageError, type Group } from "./command.ts";
+import { runGroup } from "./run-command.ts";
+import { suggest } from "./suggest.ts";
+import { Interrupted, interruptedExitCode, processTerminal, styled, type Terminal } from "./terminal.ts";
 
-const help = `pinakes <command>
+interface Entry {
+  readonly summary: string;
+  readonly load?: () => Promise<Group>;
+}
 
-  start      run the server (also: npm start)
-  vectors    look after vector collections: pinakes vectors --help
-  eval       how good searches are on a test set: pinakes eval --help
+const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
+  Run: {
+    start: { summary: "run the server (also: npm start, pinakes serve)" },
+    doctor: { summary: "check the settings, the stores, the model and the machine", load: async () => (await import("./doctor.ts")).doctor },
+    keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./keys.ts")).keys },
+  },
+  Knowledge: {
+    repositories: { summary: "list, create, show, delete", load: async () => (await import("./repositories.ts")).repositories },
+    collections: {
+      summary: "list, create, show, set, archive, unarchive, reindex, delete, restore",
+      load: async () => (await import("./collections.ts")).collections,
+    },
+    documents: { summary: "add (files, folders, patterns), wait, list, show, delete, reindex", load: async () => (await import("./documents.ts")).documents },
+    search: { summary: "find passages", load: async () => (await import("./search.ts")).search },
+    chunk: { summary: "how a file is read and cut; nothing is stored", load: async () => (await import("./chunk.ts")).chunk },
+    jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },
+  },
+  "Look closer": {
+    eval: { summary: "how good searches are on a test set" },
+    vectors: { summary: "look after vector collections: compact, fsck, restore, …" },
+  },
+};
 
-Settings come from the environment, as for the server: PINAKES_DATA, PINAKES_ITEMS, PINAKES_OBJECTS, … (see docs/reference.md).
-`;
-
-async function main([command, ...rest]: readonly string[]): Promise<number> {
+async function main([command, ...rest]: readonly string[], terminal: Terminal): Promise<number> {
   switch (command) {
     case "start":
+    case "serve":
       await import("./start.ts");
       return 0;
     case "vectors":
-      return (await import("./vectors.ts")).vectorsCommand(rest, { env: process.env, out: (text) => process.stdout.write(text) });
+      return (await import("./vectors.ts")).vectorsCommand(rest, { env: process.env, out: terminal.out });
     case "eval": {
-      const progress = process.stderr.isTTY ? { progress: (text: string) => process.stderr.write(text) } : {};
-      return (await import("./eval.ts")).evalCommand(rest, { out: (text) => process.stdout.write(text), ...progress });
+      const progress = process.stderr.isTTY ? { progress: terminal.err } : {};
+      return (await import("./eval.ts")).evalCommand(rest, { out: terminal.out, ...progress });
     }
     case undefined:
+      terminal.err(help(terminal));
+      return usageExitCode;
     case "help":
     case "--help":
     case "-h":
-      process.stdout.write(help);
+      if (rest[0] !== undefined) return main([rest[0], "--help"], terminal);
+      terminal.out(help(terminal));
       return 0;
     default:
-      process.stderr.write(`pinakes: there is no command "${command}".\n\n${help}`);
-      return 2;
+      return runGroup(command, await load(command), rest, terminal);
   }
 }
 
-try {
-  const code = await main(process.argv.slice(2));
-  if (code !== 0) process.exitCode = code;
-} catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(
-    PinakesError.isInstance(error) ? `pinakes: ${message}\n` : `pinakes: unexpected: ${error instanceof Error ? (error.stack ?? message) : message}\n`,
-  );
-  process.exitCode = 1;
+async function load(name: string): Promise<Group> {
+  const all = Object.assign({}, ...Object.values(entries)) as Record<string, Entry>;
+  const entry = Object.hasOwn(all, name) ? all[name] : undefined;
+  if (entry?.load !== undefined) return entry.load();
+  if (name.startsWith("-")) throw new UsageError(`${name} stands before the command; options come after it.`);
+  const meant = suggest(name, [...Object.keys(all), "serve"]);
+  throw new UsageError(`there is no command "${name}"${meant === undefined ? "" : `; did you mean "${meant}"?`} See pinakes --help.`);
 }
+
+function help(terminal: Terminal): string {
+  const width = Math.max(...Object.values(entries).flatMap((group) => Object.keys(group).map((name) => name.length)));
+  const groups = Object.entries(entries).map(([heading, group]) => {
+    const lines = Object.entries(group).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+    return `${styled(terminal, "dim", heading)}\n${lines.join("\n")}\n`;
+  });
+  return `${styled(terminal, "bold", "pinakes")} <command>
+
+${groups.join("\n")}
+Each has --help with examples, and --json. Begin with:
+
+  pinakes repositories create kb
+  pinakes collections create kb/papers
+  pinakes documents add kb/papers ./papers
+  pinakes search 'how are numbers computed?'
+
+Commands work on the stores of the environment's settings, beside a running server or without one: PINAKES_DATA, PINAKES_ITEMS,
+PINAKES_OBJECTS, … (docs/reference.md). Exit codes: 0 done, 1 failed, 2 a mistake on the command line, 130 Ctrl-C.
+`;
+}
+
+const stopping = new AbortController();
+
+/** The server and the evaluation have their own way to stop. */
+function stopOnInterrupt(command: string | undefined): void {
+  if (command === "start" || command === "serve" || command === "eval") return;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      // A second one does not wait.
+      if (stopping.signal.aborted || command === "vectors") process.exit(interruptedExitCode);
+      stopping.abort();
+    });
+  }
+}
+
+function exitCodeOf(error: unknown, terminal: Terminal): number {
+  if (error instanceof Interrupted || stopping.signal.aborted) {
+    terminal.err("pinakes: stopped.\n");
+    return interruptedExitCode;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  terminal.err(PinakesError.isInstance(error) ? `pinakes: ${message}\n` : `pinakes: unexpected: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
+  return error instanceof UsageError ? usageExitCode : failureExitCode;
+}
+
+/** `pinakes … | head` has read enough. */
+function endQuietlyWhenNobodyReads(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+}
+
+const args = process.argv.slice(2);
+const terminal = processTerminal(stopping.signal);
+endQuietlyWhenNobodyReads();
+stopOnInterrupt(args[0]);
+const code = await main(args, terminal).catch((error: unknown) => exitCodeOf(error, terminal));
+if (code !== 0) process.exitCode = code;

@@ -60,7 +60,7 @@ export const search: Group = { command };
 function text(terminal: Terminal, query: string, { hits, mode_used, timings, explain }: SearchResult, full: boolean): string {
   const documents = new Set(hits.map(({ document_id }) => document_id)).size;
   const found = hits.length === 0 ? "Nothing was found" : `${count(hits.length, "passage")} of ${count(documents, "document")}`;
-  const embedded = timings.embed_ms === 0 ? "" : `, ${inMs(timings.embed_ms)} of it for embedding the question`;
+  const embedded = mode_used === "keyword" ? "" : `, ${inMs(timings.embed_ms)} of it for embedding the question`;
   const last = styled(terminal, "dim", `${found} (${mode_used}) in ${inMs(timings.total_ms)}${embedded}.`);
   const why = explain === undefined ? [] : [printable(JSON.stringify(explain, undefined, 2))];
   return [...hits.map((hit, i) => hitText(terminal, query, hit, i + 1, full)), ...why, last].join("\n\n");

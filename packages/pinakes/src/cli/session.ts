@@ -3,7 +3,8 @@
  * so the command line says who it is. A server may work on the same stores at the same time.
  */
 import { readConfig, type Config } from "../config.ts";
-import { roles, type Caller } from "../domain/caller.ts";
+import { roles, type Caller, type CallerInput } from "../domain/caller.ts";
+import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
 import { rootToken } from "./root-token.ts";
 import { UsageError, type Call, type Options } from "./command.ts";
@@ -30,28 +31,35 @@ export interface SessionOptions {
   readonly background?: boolean;
   /** The command ends by itself soon after Ctrl-C; otherwise it is left where it is. */
   readonly endsItself?: boolean;
-  /** Opens with the root token, which is made when there is none yet: to make keys. */
+  /** Acts with the root token, which is made when there is none yet: to make keys. The options of keys say whose they are, not who acts. */
   readonly root?: boolean;
 }
 
 export async function withStores<T>(call: Call<ActorOption>, work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
-  const { given, terminal } = call;
-  const who = {
+  const who = options.root === true ? { tenant: "default", userId: "root", role: "admin" as const } : actorOf(call);
+  const config = readConfig(call.terminal.env);
+  await using pinakes = await openStores(config.stores, {
+    background: options.background ?? false,
+    vectors: config.vectors,
+    models: config.models,
+    quotas: readQuotas(config.quotas),
+    pipelineFolders: config.pipelineFolders,
+    pipelineBuckets: config.pipelineBuckets,
+    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
+    ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
+    log: logOf(call),
+  });
+  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config };
+  return options.endsItself === true ? await work(session) : await untilInterrupted(work(session), call.terminal.signal);
+}
+
+function actorOf({ given }: Call<ActorOption>): CallerInput {
+  return {
     tenant: given.text("workspace") ?? "default",
     userId: given.text("user") ?? "root",
     role: given.oneOf("role", roles) ?? "admin",
     groups: given.list("groups") ?? [],
   };
-  const config = readConfig(terminal.env);
-  await using pinakes = await openStores(config.stores, {
-    background: options.background ?? false,
-    vectors: config.vectors,
-    models: config.models,
-    ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
-    log: logOf(call),
-  });
-  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config };
-  return options.endsItself === true ? await work(session) : await untilInterrupted(work(session), terminal.signal);
 }
 
 export function rootTokenOf({ stores, rootToken: given }: Config): string {

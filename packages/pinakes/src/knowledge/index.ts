@@ -25,3 +25,9 @@ export {
   type TransferNames,
   type TransferReader,
 } from "./transfer/index.ts";
+export { readChunkingStrategy } from "./chunking/index.ts";
+export { readBeir, type BeirSet } from "./evaluation/beir.ts";
+export { nameOf, readConfiguration, type Configuration } from "./evaluation/configuration.ts";
+export type { NewEvaluation } from "./evaluation/evaluation-input.ts";
+export type { EvaluationRun, EvaluationView } from "./evaluation/evaluations.ts";
+export { compareEvaluated, evaluateSet, type Evaluated, type NamedConfiguration } from "./evaluation/run-evaluation.ts";

@@ -22,7 +22,8 @@ import { documentsQueue, type IngestQueue } from "./ingest/ingest-queue.ts";
 import { Reindexer } from "./ingest/reindex.ts";
 import { QueueDesk } from "./ingest/queue-desk.ts";
 import type { WorkRegistry } from "./ingest/work-registry.ts";
-import type { Jobs, NewJob } from "./jobs/jobs.ts";
+import { JobDesk } from "./jobs/job-desk.ts";
+import type { Jobs } from "./jobs/jobs.ts";
 import { decideCollection, decideRepository, notFound, type Decision, type Level } from "./model/access.ts";
 import { archived, Collections, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import { CollectionDeletion } from "./model/delete-collection.ts";
@@ -36,8 +37,15 @@ import { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import type { NewPipeline, Notified, PipelinePlan, Pipelines, PipelineView } from "./pipelines/index.ts";
 import { Search, type SearchInput, type SearchResult } from "./search/search.ts";
-import { exportKnowledge, importKnowledge, type ExportOptions, type ImportOptions, type ImportReport } from "./transfer/index.ts";
-import type { TransferFile, TransferReader } from "./transfer/index.ts";
+import {
+  exportKnowledge,
+  importKnowledge,
+  type ExportOptions,
+  type ImportOptions,
+  type ImportReport,
+  type TransferFile,
+  type TransferReader,
+} from "./transfer/index.ts";
 import {
   collectionView,
   documentView,
@@ -106,6 +114,7 @@ export class Knowledge {
   readonly #deletion: CollectionDeletion;
   readonly #evaluations: Evaluations;
   readonly #pipelines: Pipelines;
+  readonly #desk: JobDesk;
   /** Links with which files are uploaded and downloaded without a key. */
   readonly grants: Grants;
   /** Dead letters of the workspace. */
@@ -128,6 +137,7 @@ export class Knowledge {
     this.#uploads = new Uploads(parts, queue);
     this.#search = new Search(parts, this.#collections, library);
     this.#deletion = new CollectionDeletion(parts, library, this.#collections, registry);
+    this.#desk = new JobDesk({ parts, library, jobs, collections: this.#collections, documents: this.#documents });
     this.grants = new Grants(parts, { collections: this.#collections, uploads: this.#uploads, documents: this.#documents });
     this.rows = new OwnVectors(parts, this.#collections);
     this.queue = new QueueDesk(queue);
@@ -176,7 +186,7 @@ export class Knowledge {
   async deleteRepository(caller: Caller, repositoryId: string, confirm: string | undefined): Promise<JobView> {
     const { record } = await this.#repositories.get(caller, repositoryId, "ADMIN", "Deleting");
     if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
-    return this.#job(caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+    return this.#desk.start(caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
   }
 
   async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
@@ -228,7 +238,11 @@ export class Knowledge {
     if (confirm !== undefined ? confirm !== collectionId : purge)
       throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
     if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    const job = await this.#job(caller, { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId }, !purge);
+    const job = await this.#desk.start(
+      caller,
+      { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId },
+      !purge,
+    );
     if (purge) await this.#deletion.hide(caller.scope, collection);
     return job;
   }
@@ -236,7 +250,7 @@ export class Knowledge {
   async restoreCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView> {
     const { collection } = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Restoring", deleted: true });
     if (collection.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${collection.status}.`);
-    const job = await this.#job(caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
+    const job = await this.#desk.start(caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
     if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
     return this.collection(caller, repositoryId, collectionId);
   }
@@ -253,7 +267,7 @@ export class Knowledge {
     const { embedding_model } = input;
     if (embedding_model !== undefined) await this.#parts.embedders.get(embedding_model);
     const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
-    return this.#job(caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
+    return this.#desk.start(caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
@@ -263,10 +277,36 @@ export class Knowledge {
     return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
 
-  /** Whether the caller may add documents at all: before a large body is read. */
+  /** Whether the caller may add documents at all. */
   async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
     const { collection } = await this.#openOrCreate(caller, repositoryId, collectionId);
     if (collection.status === "ARCHIVED") throw archived(collection);
+  }
+
+  /**
+   * Several uploads under one job. `take` uploads one; before the first byte it is known whether the caller may. The job's state is that
+   * of its documents.
+   */
+  async uploadMany<T>(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    run: (take: (input: UploadInput) => Promise<UploadedDocument>) => Promise<T>,
+  ): Promise<{ readonly job_id: string; readonly result: T }> {
+    const opened = await this.#openOrCreate(caller, repositoryId, collectionId);
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    const job_id = await this.#desk.startIngest(caller, opened);
+    const ids: string[] = [];
+    try {
+      const result = await run(async (input) => {
+        const document = await this.upload(caller, repositoryId, collectionId, { ...input, job_id });
+        ids.push(document.document_id);
+        return document;
+      });
+      return { job_id, result };
+    } finally {
+      await this.#desk.attachDocuments(caller, job_id, ids);
+    }
   }
 
   async document(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
@@ -414,31 +454,21 @@ export class Knowledge {
   }
 
   async job(caller: Caller, jobId: string): Promise<JobView> {
-    return jobView(await this.#visibleJob(caller, jobId));
+    return this.#desk.get(caller, jobId);
   }
 
   /** Those of collections the caller may see, and one's own. */
-  async listJobs(caller: Caller, { limit, cursor }: Paging = {}): Promise<ListPage<JobView>> {
-    const scope = requireCaller(caller);
-    const max = checkLimit(limit);
-    const items: JobView[] = [];
-    let next = cursor;
-    do {
-      const page = await this.#jobs.list(scope, { limit: max - items.length, cursor: next });
-      for (const job of page.items) if (await this.#seesJob(caller, job)) items.push(jobView(job));
-      next = page.cursor;
-    } while (next !== undefined && items.length < max);
-    return { items, next_cursor: next ?? null };
+  async listJobs(caller: Caller, paging: Paging = {}): Promise<ListPage<JobView>> {
+    const { items, cursor } = await this.#desk.list(caller, paging);
+    return { items, next_cursor: cursor ?? null };
   }
 
   async retryJob(caller: Caller, jobId: string): Promise<JobView> {
-    await this.#ownJob(caller, jobId, "Trying it again");
-    return jobView(await this.#jobs.retry(caller.scope, jobId));
+    return this.#desk.retry(caller, jobId);
   }
 
   async cancelJob(caller: Caller, jobId: string): Promise<JobView> {
-    await this.#ownJob(caller, jobId, "Cancelling it");
-    return jobView(await this.#jobs.cancel(caller.scope, jobId));
+    return this.#desk.cancel(caller, jobId);
   }
 
   /** The queue of documents, as far as it is this workspace's. */
@@ -538,35 +568,6 @@ export class Knowledge {
 
   async #stats(caller: Caller, { collection }: OpenCollection): Promise<Stored<StatsRecord> | undefined> {
     return new Shelf(this.#parts.items, caller.scope, collection).stats();
-  }
-
-  async #job(caller: Caller, input: Omit<NewJob, "created_by">, wait: boolean): Promise<JobView> {
-    const job = await this.#jobs.start(caller.scope, { ...input, created_by: caller.userId });
-    return jobView(wait ? await this.#jobs.run(caller.scope, job.job_id) : job);
-  }
-
-  async #visibleJob(caller: Caller, jobId: string) {
-    const scope = requireCaller(caller);
-    const job = await this.#jobs.read(scope, jobId);
-    if (job === undefined || !(await this.#seesJob(caller, job))) throw notFound(`job "${jobId}"`);
-    return job;
-  }
-
-  async #seesJob(caller: Caller, job: { readonly created_by: string; readonly repository_id: string; readonly collection_id: string }): Promise<boolean> {
-    if (caller.role === "admin" || job.created_by === caller.userId) return true;
-    try {
-      await this.#collections.open(caller, job.repository_id, job.collection_id, { deleted: true });
-      return true;
-    } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "NOT_FOUND" || error.code === "FORBIDDEN")) return false;
-      throw error;
-    }
-  }
-
-  async #ownJob(caller: Caller, jobId: string, action: string): Promise<void> {
-    const job = await this.#visibleJob(caller, jobId);
-    if (caller.role !== "admin" && job.created_by !== caller.userId)
-      throw new PinakesError("FORBIDDEN", `${action} is for admins and for who started job "${jobId}".`);
   }
 }
 

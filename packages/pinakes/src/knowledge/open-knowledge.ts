@@ -51,8 +51,9 @@ export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, 
     const scope = parts.system.forTenant(entry.tenant);
     if (entry.kind === "documents") return watchdog.sweepDocuments(entry, signal);
     if (entry.kind === "job") {
-      const job = await jobs.read(scope, entry.incarnation);
-      if (job !== undefined) await jobs.run(scope, entry.incarnation);
+      const state = await jobs.stateOf(scope, entry.incarnation);
+      if (state === "alive") return;
+      if (state === "silent") await jobs.run(scope, entry.incarnation);
       return registry.remove(entry);
     }
     // A deleted collection whose time has come; a restored one is left alone.

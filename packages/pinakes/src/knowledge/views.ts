@@ -86,7 +86,7 @@ export interface CollectionView {
   readonly etag: string;
 }
 
-/** The etag has two parts: that of the record, which a change is conditional on, and that of the counters. */
+/** The etag has three parts: of the record, which a change is conditional on, of the counters, and of the repository, from which a part of what is shown comes. */
 export function collectionView({ repository, collection, etag, decision }: OpenCollection, stats: Stored<StatsRecord> | undefined): CollectionView {
   const counted = stats?.record ?? emptyStats;
   return {
@@ -120,7 +120,7 @@ export function collectionView({ repository, collection, etag, decision }: OpenC
     deleted_at: collection.deleted_at,
     purge_at: collection.purge_at,
     incarnation: collection.incarnation,
-    etag: stats === undefined ? etag : `${etag}~${stats.etag}`,
+    etag: [etag, stats?.etag ?? "", Date.parse(repository.updated_at).toString(36)].join("~"),
   };
 }
 

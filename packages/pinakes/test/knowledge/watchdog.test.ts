@@ -173,16 +173,22 @@ describe("deleted collections", () => {
     const reached = Promise.withResolvers<void>();
     const purging = await machine.process();
     let reads = 0;
-    purging.calls.add({ at: (call) => call === "items.read" && (reads += 1) === 4, kind: "hold-after", until: held.promise, reached: () => reached.resolve() });
-    const swept = purging.sweep();
-    await Promise.race([reached.promise, swept]);
+    purging.calls.add({
+      at: (call) => call === "items.read collections" && (reads += 1) === 2,
+      kind: "hold-after",
+      until: held.promise,
+      reached: () => reached.resolve(),
+    });
+    await purging.sweep();
+    await reached.promise;
     await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
     held.resolve();
-    await swept;
+    const purges = async () => (await process.knowledge.listJobs(machine.admin)).items.filter(({ kind }) => kind === "purge");
+    await expect
+      .poll(async () => (await purges()).map(({ status, result }) => ({ status, result })))
+      .toMatchObject([{ status: "succeeded", result: { restored: true } }]);
     await purging.close();
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
-    const jobs = await process.knowledge.listJobs(machine.admin);
-    expect(jobs.items.filter(({ kind }) => kind === "purge")).toMatchObject([{ status: "succeeded", result: { restored: true } }]);
   });
 
   it("R-LISA-52 a restore clears the time of the purge: the collection outlives it", async () => {

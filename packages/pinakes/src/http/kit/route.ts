@@ -67,7 +67,7 @@ export interface RouteRequest<Params = unknown, Query = unknown, Body = unknown,
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  header(name: string): string | undefined;
+  readonly header: (name: string) => string | undefined;
   readonly requestId: string;
   readonly clientAddress: string;
   /** Aborted when the client goes away. */

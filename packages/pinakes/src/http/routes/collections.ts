@@ -155,9 +155,20 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
   return [
     verb("archive", "Archive a collection: readable, and nothing changes in it", (...args) => knowledge.archiveCollection(...args)),
     verb("unarchive", "Take a collection out of the archive", (...args) => knowledge.unarchiveCollection(...args)),
-    verb("restore", "Restore a deleted collection, exactly as it was", (caller, repository, collection) =>
-      knowledge.restoreCollection(caller, repository, collection),
-    ),
+    defineRoute({
+      method: "POST",
+      path: `${one}:restore`,
+      operationId: "restoreCollection",
+      summary: "Restore a deleted collection, exactly as it was",
+      tag: "collections",
+      auth: "caller",
+      params,
+      answers: answer,
+      handler: async ({ caller, params: p }) => {
+        const collection = await knowledge.restoreCollection(caller, p.rid, p.cid);
+        return ok(collection, { etag: collection.etag });
+      },
+    }),
     defineRoute({
       method: "POST",
       path: `${one}:reindex`,

@@ -12,7 +12,11 @@ const params = z.object({ rid, cid, did });
 
 const Passage = z.looseObject({ chunk_id: z.string(), index: z.number(), text: z.string(), start: z.number(), end: z.number() }).meta({ id: "Passage" });
 const Version = z.looseObject({ version: z.number(), size_bytes: z.number(), sha256: z.string(), live: z.boolean() }).meta({ id: "Version" });
-const UploadAnswer = z.object({ documents: z.array(Document), errors: z.array(z.looseObject({ name: z.string(), code: z.string(), detail: z.string() })) });
+const UploadAnswer = z.object({
+  job_id: z.string(),
+  documents: z.array(Document),
+  errors: z.array(z.looseObject({ name: z.string(), code: z.string(), detail: z.string() })),
+});
 
 const TextDocument = z.strictObject({
   name: z.string(),
@@ -26,7 +30,7 @@ export function documentRoutes(knowledge: Knowledge): readonly Route[] {
   return [uploadRoute(knowledge), ...readRoutes(knowledge), ...changeRoutes(knowledge)];
 }
 
-/** Each file stands for itself: what was wrong with one is told beside those that were taken. Nothing taken is an error of the request. */
+/** Each file stands for itself: what was wrong with one is told beside those that were taken. A single file that was refused is an error of the request. */
 function uploadRoute(knowledge: Knowledge): Route {
   return defineRoute({
     method: "POST",
@@ -50,39 +54,45 @@ function uploadRoute(knowledge: Knowledge): Route {
     },
     answers: { 202: { description: "The documents, on their way to be indexed.", schema: UploadAnswer } },
     handler: async ({ caller, params: { rid: repository, cid: collection }, body }) => {
-      const take = (input: UploadInput) => knowledge.upload(caller, repository, collection, input);
-      if (body.kind === "json") {
+      const { job_id, result } = await knowledge.uploadMany(caller, repository, collection, async (take) => {
+        if (body.kind !== "json") return uploadForm(body.parts(), take);
         const { text, ...rest } = body.value;
-        return accepted({ documents: [await take({ ...rest, body: textBody(text) })], errors: [] });
-      }
-      // Before the first byte: a collection that is not there or not allowed is an answer of its own.
-      await knowledge.checkUpload(caller, repository, collection);
-      return uploadForm(body.parts(), take);
+        return { documents: [await take({ ...rest, body: textBody(text) })], errors: [] };
+      });
+      return accepted({ job_id, ...result });
     },
   });
 }
 
-async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput) => Promise<UploadedDocument>): Promise<Answer> {
+interface Uploaded {
+  readonly documents: readonly UploadedDocument[];
+  readonly errors: readonly { readonly name: string; readonly code: string; readonly detail: string }[];
+}
+
+async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput) => Promise<UploadedDocument>): Promise<Uploaded> {
   const documents: UploadedDocument[] = [];
   const errors: { name: string; code: string; detail: string }[] = [];
   let failure: PinakesError | undefined;
+  const refuse = (name: string, error: unknown): void => {
+    if (!PinakesError.isInstance(error) || error.status >= 500) throw error;
+    failure ??= error;
+    errors.push({ name, code: error.code, detail: error.detail });
+  };
   const settings: FormSettings = {};
-  for await (const part of parts) {
-    if (part.kind === "field") readField(settings, part.name, part.value);
-    else {
-      try {
-        documents.push(await take(fileInput(part, settings)));
-      } catch (error) {
-        if (!PinakesError.isInstance(error) || error.status >= 500) throw error;
-        failure ??= error;
-        errors.push({ name: part.filename, code: error.code, detail: error.detail });
-      }
+  try {
+    for await (const part of parts) {
+      if (part.kind === "field") readField(settings, part.name, part.value);
+      else await take(fileInput(part, settings)).then((document) => documents.push(document), (error: unknown) => refuse(part.filename, error));
     }
+  } catch (error) {
+    // The form itself is wrong from here on. Files that were taken before are here to stay, so the answer must name them.
+    if (documents.length === 0) throw error;
+    refuse("form", error);
   }
   if (documents.length === 0 && errors.length === 0) throw invalid("The form has no file. Send at least one, as a part with a filename.");
   // One file that was refused is the answer itself.
   if (documents.length === 0 && errors.length === 1 && failure !== undefined) throw failure;
-  return accepted({ documents, errors });
+  return { documents, errors };
 }
 
 interface FormSettings {
@@ -237,13 +247,15 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
 /** To be saved, never to be shown: what people upload may be a page with scripts. */
 export function fileAnswer({ document, version, body }: Awaited<ReturnType<Knowledge["content"]>>): Answer {
   const plain = document.name.replaceAll(/[^\w .()-]/g, "_");
+  // RFC 8187 leaves fewer characters as they are than encodeURIComponent does.
+  const encoded = encodeURIComponent(document.name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   return {
     status: 200,
     stream: body,
     contentType: "application/octet-stream",
     headers: {
       "content-length": String(version.size_bytes),
-      "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(document.name)}`,
+      "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`,
       digest: `sha-256=${Buffer.from(version.sha256, "hex").toString("base64")}`,
     },
   };

@@ -11,7 +11,7 @@ import type { WorkRegistry } from "../ingest/work-registry.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 
-export const jobKinds = ["delete", "purge", "restore", "reindex", "delete-repository", "pipeline", "evaluation", "import"] as const;
+export const jobKinds = ["ingest", "delete", "purge", "restore", "reindex", "delete-repository", "pipeline", "evaluation", "import"] as const;
 export type JobKind = (typeof jobKinds)[number];
 export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -64,6 +64,7 @@ export interface JobTools {
 const attemptsMax = 5;
 /** A job whose worker has been silent for so long is taken over. */
 const silentMsMax = 60_000;
+const beatMs = 15_000;
 
 export class Jobs {
   readonly #parts: KnowledgeParts;
@@ -89,11 +90,19 @@ export class Jobs {
 
   /** Queued durably; runs in this process right away, or in another when this one dies. */
   async start(scope: Scope, input: NewJob): Promise<JobRecord> {
-    const now = isoTime(this.#parts.clock.now());
     const job_id = this.#parts.newId();
-    const { kind, repository_id, collection_id, created_by } = input;
+    const { repository_id, collection_id } = input;
     await this.#registry.mark({ kind: "job", tenant: scope.tenant, repository_id, collection_id, incarnation: job_id }, this.#parts.clock.now() + silentMsMax);
-    const job = await this.#records.create(scope, {
+    const job = await this.note(scope, input, job_id);
+    void this.run(scope, job_id).catch((error: unknown) => this.#parts.log(`job ${job_id}: ${String(error)}`));
+    return job;
+  }
+
+  /** The record alone, of what nobody here has to run. */
+  async note(scope: Scope, input: NewJob, job_id = this.#parts.newId()): Promise<JobRecord> {
+    const now = isoTime(this.#parts.clock.now());
+    const { kind, repository_id, collection_id, created_by } = input;
+    return this.#records.create(scope, {
       id: job_id,
       job_id,
       kind,
@@ -109,8 +118,17 @@ export class Jobs {
       created_at: now,
       updated_at: now,
     });
-    void this.run(scope, job_id).catch((error: unknown) => this.#parts.log(`job ${job_id}: ${String(error)}`));
-    return job;
+  }
+
+  async setInput(scope: Scope, jobId: string, input: JsonObject): Promise<void> {
+    await this.#update(scope, jobId, (record) => ({ ...record, input }));
+  }
+
+  /** Of one that a process may have died with: "over", or "alive" while somebody gives signs of life, or "silent". */
+  async stateOf(scope: Scope, jobId: string): Promise<"over" | "alive" | "silent"> {
+    const job = await this.read(scope, jobId);
+    if (job === undefined || (job.status !== "queued" && job.status !== "running")) return "over";
+    return this.#parts.clock.now() - Date.parse(job.updated_at) < silentMsMax ? "alive" : "silent";
   }
 
   /** Runs it to its end; a job that is already running here is joined. */
@@ -164,6 +182,7 @@ export class Jobs {
       );
       if (job.status !== "running") return job;
       const runner = this.#runners.get(job.kind);
+      const beat = setInterval(() => void this.#update(scope, jobId, (record) => record).catch(() => {}), beatMs);
       try {
         if (runner === undefined) throw new PinakesError("NOT_SUPPORTED", `This server does not run jobs of kind "${job.kind}".`);
         const result = await runner(scope, job, { signal, tell: (progress) => this.#tell(scope, jobId, progress) });
@@ -172,6 +191,8 @@ export class Jobs {
         if (signal.aborted) return job;
         const failed = await this.#failed(scope, job, error);
         if (failed.status !== "running") return failed;
+      } finally {
+        clearInterval(beat);
       }
     }
   }

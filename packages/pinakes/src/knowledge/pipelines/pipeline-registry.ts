@@ -21,7 +21,8 @@ export const pipelinesContainer: ContainerDefinition = Object.freeze({
   partitionKey: ["shard"],
   indexes: {
     due: { partition: ["shard"], sort: ["next_run_at"] },
-    byTrigger: { partition: ["shard", "trigger"], sort: ["source"] },
+    // Not by the source: that may be longer than the key of an index.
+    byTrigger: { partition: ["shard", "trigger"], sort: ["pipeline_id"] },
   },
 });
 

@@ -99,6 +99,20 @@ describe("pipelines of a collection", () => {
     await refused({ source: `file:${bench.folder}/sub` }, "overlaps", "CONFLICT");
   });
 
+  it("a source may be as long as the limit", async () => {
+    await using bench = await Bench.open();
+    const room = knowledgeLimits.sourceCharsMax - `file:${bench.folder}`.length;
+    const parts = Array.from({ length: Math.floor(room / 200) }, () => `/${"d".repeat(199)}`).join("");
+    const path = `${bench.folder}${parts}`;
+    const rest = knowledgeLimits.sourceCharsMax - `file:${path}`.length;
+    const whole = rest > 1 ? `${path}/${"e".repeat(rest - 1)}` : path;
+    await mkdir(`${whole}f`, { recursive: true });
+    await mkdir(whole, { recursive: true });
+    await bench.pipeline({ trigger: "event", source: `file:${whole}` });
+    await failure(bench.pipeline({ trigger: "event", source: `file:${whole}f` }), "INVALID");
+    expect((await bench.knowledge.listPipelines(admin, "r", "c")).items[0]?.source).toHaveLength(knowledgeLimits.sourceCharsMax);
+  });
+
   it("only folders that the operator opened: not others, not by .., not by a link, and not one that becomes a link later", async () => {
     await using bench = await Bench.open();
     const outside = join(bench.folder, "..", "secret");
@@ -152,7 +166,7 @@ describe("pipelines of a collection", () => {
   it("open() takes the folders from its options, and watches them", async () => {
     await using bench = await Bench.open();
     await bench.write({ "a.txt": "The heron stands in the reeds." });
-    await using pinakes = await open({ dir: join(bench.folder, "..", "data"), items: "memory:", objects: "memory:", pipelineFolders: [bench.folder] });
+    await using pinakes = await open({ dir: join(bench.folder, "..", "data"), pipelineFolders: [bench.folder] });
     const { knowledge } = pinakes;
     await knowledge.createRepository(admin, { repository_id: "r", name: "r" });
     await knowledge.createCollection(admin, "r", { collection_id: "c", name: "c" });

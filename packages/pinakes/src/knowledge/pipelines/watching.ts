@@ -22,8 +22,9 @@ export interface WatchingParts {
 
 /** What other processes add or delete is noticed within this time. Well within the time of a lease. */
 const refreshMs = 20_000;
-/** A folder that could not be watched, or files that could not be taken: again after so long. */
+/** A run that failed, or left files that may be taken later: all of it again after so long, and twice as long each time in a row. */
 const againMs = 30_000;
+const againDoublingsMax = 7;
 
 interface Watched {
   readonly lease: Lease;
@@ -33,6 +34,8 @@ interface Watched {
   watch?: FolderWatch;
   /** Epoch milliseconds: all of it has to be looked at then. */
   allAt: number;
+  /** Runs in a row that did not do all. */
+  failed: number;
   broken: boolean;
 }
 
@@ -90,7 +93,7 @@ export class Watching {
     const lease: Lease = known?.lease ?? { tenant, incarnation, pipeline_id, what: "watch", owner: parts.newId() };
     if (!(await registry.hold(lease))) return this.#stop(entry.id);
     const scope = parts.system.forTenant(tenant);
-    const watched: Watched = known ?? { lease, scope, entry, by: state.pipeline.created_by, allAt: 0, broken: false };
+    const watched: Watched = known ?? { lease, scope, entry, by: state.pipeline.created_by, allAt: 0, failed: 0, broken: false };
     this.#watched.set(entry.id, watched);
     if (watched.broken || watched.watch === undefined) await this.#open(watched);
     if (watched.allAt <= parts.clock.now()) await this.#start(watched, undefined);
@@ -119,12 +122,16 @@ export class Watching {
   async #start(watched: Watched, uris: readonly string[] | undefined): Promise<void> {
     const { jobs, parts } = this.#with;
     if (uris === undefined) watched.allAt = Infinity;
-    const again = () => (watched.allAt = Math.min(watched.allAt, parts.clock.now() + againMs));
+    const again = () => {
+      watched.allAt = Math.min(watched.allAt, parts.clock.now() + againMs * 2 ** Math.min(watched.failed, againDoublingsMax));
+      watched.failed += 1;
+    };
     try {
       const job = await jobs.start(watched.scope, watched.entry, watched.by, { uris });
       // Not waited for: it is durable, and the next burst may come meanwhile.
-      void jobs.finish(watched.scope, job).then(({ result }) => {
-        if (((result as unknown as RunResult | null)?.retryable_failures ?? 0) > 0) again();
+      void jobs.finish(watched.scope, job).then(({ status, result }) => {
+        if (status === "failed" || ((result as unknown as RunResult | null)?.retryable_failures ?? 0) > 0) again();
+        else if (uris === undefined) watched.failed = 0;
       }, again);
     } catch (error) {
       again();

@@ -6,7 +6,7 @@
  */
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
-import type { Filter } from "../../domain/filter.ts";
+import { compileFilter, type Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { QueryHit, QueryMode } from "../../vectors/index.ts";
 import { Shelf } from "../documents/shelf.ts";
@@ -18,7 +18,7 @@ import { listCollections } from "../model/list-collections.ts";
 import { shownIn, type DocumentRecord } from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { diversified } from "./diversify.ts";
-import { fuse, type Fusion } from "./fuse.ts";
+import { fuse, vectorWeight, type Fusion } from "./fuse.ts";
 
 export interface SearchInput {
   readonly query: string;
@@ -257,7 +257,7 @@ interface CheckedSearch {
 
 function checkSearch(input: SearchInput): CheckedSearch {
   const { queryCharsMax, searchHitsDefault, searchHitsMax, searchCollectionsMax } = knowledgeLimits;
-  const { query, collections, mode = "hybrid", limit = searchHitsDefault, diversity = 0, vector_weight = 0.5, fusion = "convex" } = input;
+  const { query, collections, mode = "hybrid", limit = searchHitsDefault, diversity = 0, vector_weight = vectorWeight, fusion = "convex" } = input;
   if (typeof query !== "string" || query.trim() === "" || query.length > queryCharsMax)
     throw invalid(`query: must be a text of 1–${queryCharsMax} characters.`);
   if (mode !== "hybrid" && mode !== "vector" && mode !== "keyword") throw invalid(`mode: must be hybrid, vector or keyword, got ${show(mode)}.`);
@@ -270,6 +270,10 @@ function checkSearch(input: SearchInput): CheckedSearch {
   if (fusion !== "convex" && fusion !== "rrf") throw invalid(`fusion: must be convex or rrf, got ${show(fusion)}.`);
   if (input.group_by !== undefined && input.group_by !== "document") throw invalid(`group_by: must be document, got ${show(input.group_by)}.`);
   if (input.min_score !== undefined && !Number.isFinite(input.min_score)) throw invalid("min_score: must be a number.");
+  // Also where there is nothing to search yet: what is wrong is wrong from the first day.
+  if (input.filter !== undefined) compileFilter(input.filter);
+  if (input.as_of !== undefined && Number.isNaN(Date.parse(input.as_of)))
+    throw invalid(`as_of: must be a time such as 2030-01-01T00:00:00Z, got ${show(input.as_of)}.`);
   return {
     query,
     collections,

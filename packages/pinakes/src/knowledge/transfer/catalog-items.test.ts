@@ -17,6 +17,7 @@ import {
   itemToCatalog,
   itemToCatalogDocument,
 } from "./catalog-items.ts";
+import { transferLimits } from "./limits.ts";
 import { fixture, itemsOf } from "./test-transfer.ts";
 
 const at = "2026-02-03T00:00:00.000Z";
@@ -116,6 +117,13 @@ describe("items of catalogs", () => {
   it.each(["user_id", "catalog_name", "created_at"])("%s is required", (name) => {
     const { [name]: _, ...rest } = catalogItem;
     expect(() => itemToCatalog(rest)).toThrow(new RegExp(`${name}: is missing`));
+  });
+
+  it("a user's id at the limit is taken, one longer or with a line break is not", () => {
+    const of = (user_id: string) => () => itemToCatalog({ ...catalogItem, user_id });
+    expect(of("x".repeat(transferLimits.userIdCharsMax))).not.toThrow();
+    expect(of("x".repeat(transferLimits.userIdCharsMax + 1))).toThrow(/user_id/);
+    expect(of("a\nb")).toThrow(/user_id/);
   });
 
   it("what the layout has no place for goes beside it", () => {

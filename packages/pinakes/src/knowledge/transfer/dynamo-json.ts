@@ -101,8 +101,7 @@ function typed(value: JsonValue, path: string, types: AttributeTypes): JsonValue
   if (typeof value === "number") return { N: String(value) };
   if (typeof value === "boolean") return { BOOL: value };
   if (isJsonObject(value)) return { M: Object.fromEntries(Object.entries(value).flatMap(([name, child]) => typedEntry(name, child, path, types))) };
-  const list = value as readonly JsonValue[];
-  return set(list, types[path]) ?? { L: list.map((child, i) => typed(child, `${path}/${i}`, types)) };
+  return set(value, types[path]) ?? { L: value.map((child, i) => typed(child, `${path}/${i}`, types)) };
 }
 
 /** A set, where it was one and can still be one: not empty, nothing twice, all of the type. */

@@ -91,7 +91,7 @@ async function* filesBelow(dir: string, above: string): AsyncGenerator<string> {
 function escaped(part: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
   // A dot or space at the end is lost on Windows.
-  return part.toWellFormed().replaceAll(/[%\\<>:"|?*\u0000-\u001f\u007f]|[. ]$/g, hex);
+  return part.toWellFormed().replaceAll(/[%\\<>:"|?*\p{Cc}]|[. ]$/gu, hex);
 }
 
 function unescaped(part: string): string {

@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { openTestPinakes, recount, type TestPinakes } from "../../../test/knowledge/support/test-pinakes.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { knowledgeLimits } from "../limits.ts";
 import { personalRepositoryId } from "../model/ids.ts";
 import { transferLimits } from "./limits.ts";
 import { filesReader, fixture, golden, itemsOf, lines, tables, type Files } from "./test-transfer.ts";
@@ -32,9 +33,17 @@ describe("imports", () => {
   it("R-LISA-22 the examples make records that are as they say, and read back deep-equal", async () => {
     const report = await items(collection, store);
     expect(report.problems).toEqual([]);
-    expect(report.warnings.map(({ reason }) => reason)).toEqual([expect.stringMatching(/legal-team, compliance/), expect.stringMatching(/pipelines.*not started/)]);
+    expect(report.warnings.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/legal-team, compliance/),
+      expect.stringMatching(/pipelines.*not started/),
+    ]);
     const view = await test.knowledge.collection(test.admin, "repo-123", "550e8400-e29b-41d4-a716-446655440000");
-    expect(view).toMatchObject({ name: "Legal Documents", created_by: "user-456", created_at: "2025-10-13T10:30:00.000Z", updated_at: "2025-10-13T10:30:00.000Z" });
+    expect(view).toMatchObject({
+      name: "Legal Documents",
+      created_by: "user-456",
+      created_at: "2025-10-13T10:30:00.000Z",
+      updated_at: "2025-10-13T10:30:00.000Z",
+    });
     const files = await tables(test.knowledge, test.admin);
     expect(itemsOf(files["LisaRagCollectionsTable.jsonl"] as string)).toEqual([collection]);
     expect(itemsOf(files["LisaRagVectorStoreTable.jsonl"] as string)).toEqual([store]);
@@ -45,7 +54,12 @@ describe("imports", () => {
   it("a bad line is reported by file and line, and the others go on", async () => {
     const files = {
       "tables/a.jsonl": `${JSON.stringify(store)}\nnot json\n{"some":"thing"}\n`,
-      "tables/b.jsonl": lines({ ...collection, status: "GONE" }, { ...collection, collectionId: "a#b" }, { ...collection, repositoryId: "nowhere" }, collection),
+      "tables/b.jsonl": lines(
+        { ...collection, status: "GONE" },
+        { ...collection, collectionId: "a#b" },
+        { ...collection, repositoryId: "nowhere" },
+        collection,
+      ),
       "tables/c.jsonl": lines({ pk: "repo-123#none", document_id: "d" }, { pk: "repo-123", document_id: "ok", document_name: "ok.md" }),
     };
     const report = await run(files);
@@ -65,7 +79,10 @@ describe("imports", () => {
       expect.stringContaining('no repository "nowhere"'),
       expect.stringContaining('no collection "none"'),
     ]);
-    expect(report).toMatchObject({ problem_count: 6, counts: { store: { created: 1 }, collection: { created: 1, refused: 3 }, document: { created: 1, refused: 1 } } });
+    expect(report).toMatchObject({
+      problem_count: 6,
+      counts: { store: { created: 1 }, collection: { created: 1, refused: 3 }, document: { created: 1, refused: 1 } },
+    });
   });
 
   it("a report names problems up to its limit and counts the rest", async () => {
@@ -92,7 +109,15 @@ describe("imports", () => {
   });
 
   it("the default collection's item becomes that of the default collection", async () => {
-    const standard = { collectionId: titan, repositoryId: "repo-123", name: "Default Collection", description: "All else", embeddingModel: titan, status: "ACTIVE", private: false };
+    const standard = {
+      collectionId: titan,
+      repositoryId: "repo-123",
+      name: "Default Collection",
+      description: "All else",
+      embeddingModel: titan,
+      status: "ACTIVE",
+      private: false,
+    };
     expect((await items(store, standard)).problems).toEqual([]);
     expect(await test.knowledge.collection(test.admin, "repo-123", titan)).toMatchObject({ is_default: true, description: "All else" });
     expect((await items(standard)).counts.collection).toMatchObject({ skipped: 1 });
@@ -133,8 +158,18 @@ describe("imports", () => {
     const report = await run({ "tables/acme-kb-catalog.jsonl": lines(catalogDocument, catalog), [path]: report61 });
     expect(report).toMatchObject({ problems: [], warnings: [], documents_without_bytes: 0 });
     const owner = test.as("cognito-sub-xxx");
-    expect(await test.knowledge.collection(owner, "me", "cat-abc123")).toMatchObject({ name: "Research Papers", private: true, created_at: "2026-02-03T00:00:00.000Z", document_count: 1 });
-    expect(await test.knowledge.document(owner, "me", "cat-abc123", "doc-def456")).toMatchObject({ status: "pending", size_bytes: 61, uploaded_at: "2026-02-04T00:00:00.000Z", uploaded_by: "cognito-sub-xxx" });
+    expect(await test.knowledge.collection(owner, "me", "cat-abc123")).toMatchObject({
+      name: "Research Papers",
+      private: true,
+      created_at: "2026-02-03T00:00:00.000Z",
+      document_count: 1,
+    });
+    expect(await test.knowledge.document(owner, "me", "cat-abc123", "doc-def456")).toMatchObject({
+      status: "pending",
+      size_bytes: 61,
+      uploaded_at: "2026-02-04T00:00:00.000Z",
+      uploaded_by: "cognito-sub-xxx",
+    });
     const place = { knowledge: test.knowledge, caller: owner, repository: "me", collection: "cat-abc123" };
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
@@ -169,6 +204,20 @@ describe("imports", () => {
     const rows = itemsOf((await tables(test.knowledge, test.admin))["pinakes-kb-catalog.jsonl"] as string);
     expect(rows.at(-1)).toMatchObject({ sk: "DOC#twin", s3_key: twin.s3_key });
     expect(rows.at(-1)).not.toHaveProperty("pinakes");
+  });
+
+  it("a source at the limit of its length is kept, a longer one gives way to the document's id", async () => {
+    const of = (chars: number) => `s3://b/${"x".repeat(chars - 7)}`;
+    const documents = [knowledgeLimits.sourceCharsMax, knowledgeLimits.sourceCharsMax + 1].map((chars, i) => ({
+      pk: "repo-123",
+      document_id: `d${i}`,
+      document_name: `d${i}.md`,
+      source: of(chars),
+    }));
+    expect((await items(store, ...documents)).problems).toEqual([]);
+    const views = await Promise.all(["d0", "d1"].map((id) => test.knowledge.document(test.admin, "repo-123", titan, id)));
+    expect(views.map(({ source }) => source.uri)).toEqual([of(knowledgeLimits.sourceCharsMax), "import:d1"]);
+    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagDocumentTable.jsonl"] as string)).toEqual(documents);
   });
 
   it("bytes that are refused leave no document and no counters", async () => {
@@ -218,7 +267,11 @@ describe("imports", () => {
   it("users' own repositories cannot be made by items of shared ones", async () => {
     await items(catalog);
     const id = personalRepositoryId("cognito-sub-xxx");
-    const report = await items({ ...store, repositoryId: id, config: {} }, { ...collection, repositoryId: id }, { pk: `${id}#cat-abc123`, document_id: "d", document_name: "d.md" });
+    const report = await items(
+      { ...store, repositoryId: id, config: {} },
+      { ...collection, repositoryId: id },
+      { pk: `${id}#cat-abc123`, document_id: "d", document_name: "d.md" },
+    );
     expect(report.problem_count).toBe(3);
     expect(report.problems.every(({ reason }) => reason.includes("own repositor"))).toBe(true);
   });

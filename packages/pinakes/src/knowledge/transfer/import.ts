@@ -12,6 +12,7 @@ import { effectiveChunking } from "../model/collection-fields.ts";
 import { personalRepositoryId } from "../model/ids.ts";
 import { checkId } from "../model/names.ts";
 import { isoTime } from "../model/times.ts";
+import { optionalText } from "./attributes.ts";
 import { catalogDocumentKeys, catalogObjectKey, exportedCatalogDocument, itemToCatalogDocument } from "./catalog-items.ts";
 import type { PlainItem } from "./dynamo-json.ts";
 import type { TransferReader } from "./files.ts";
@@ -26,7 +27,7 @@ import { isItemsFault, ReportBuilder, type ImportReport } from "./report.ts";
 import { readSidecarBody, sidecarProblem } from "./sidecar.ts";
 
 export interface ImportOptions {
-  /** Looks at everything and writes nothing. */
+  /** Looks at everything and writes nothing. Names that are taken and limits that are reached show only when it is done for real. */
   readonly dry_run?: boolean | undefined;
   /** Which model of this server stands for one that the items name: `{ "amazon.titan-embed-text-v1": "all-minilm-l6-v2" }`. */
   readonly models?: Readonly<Record<string, string>> | undefined;
@@ -116,7 +117,7 @@ class ImportRun {
     const chunking = effectiveChunking(place.repository, place.collection);
     const fields = itemToDocument(item, { keys, ...this.#tools.made, chunking });
     const record = { ...fields, document_id, repository_id: keys.repositoryId, collection_id: place.collection.collection_id };
-    const [, inBucket, bucket = defaultNames.bucket] = /^s3:\/\/(([^/]+)\/.*)$/s.exec(String(item["source"])) ?? [];
+    const [, inBucket, bucket = defaultNames.bucket] = /^s3:\/\/(([^/]+)\/.*)$/s.exec(optionalText(item, "source") ?? "") ?? [];
     const path = this.#objects.byKey(lisaObjectKey(record)) ?? (inBucket === undefined ? undefined : this.#objects.byPath(inBucket));
     const draft = { ...fields, document_id, file_type: typeOf(fields.name, path !== undefined), imported: kept(plain, this.#tools.made) };
     const exported = (known: Parameters<typeof exportedDocument>[0]) => exportedDocument(known, { bucket, chunking });

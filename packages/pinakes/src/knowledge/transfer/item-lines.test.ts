@@ -54,6 +54,13 @@ describe("lines of a table", () => {
     ]);
   });
 
+  it("a table at its limit, unpacked, is read to its end; one past it is refused", async () => {
+    const table = '{"a":1}\n{"a":2}\n';
+    const limited = (bytesMax: number) => Array.fromAsync(readItems(inPieces(gzipSync(table), 5), bytesMax));
+    expect(await limited(table.length)).toHaveLength(2);
+    await expect(limited(table.length - 1)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  });
+
   it("an item at the limit is read, one past it is reported", () => {
     const sized = (bytes: number) => JSON.stringify({ a: "x".repeat(bytes - 8) });
     expect(parseItem(sized(transferLimits.itemBytesMax)).item).toBeDefined();

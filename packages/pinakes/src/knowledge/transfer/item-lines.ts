@@ -16,10 +16,10 @@ export interface ItemLine {
   readonly problem?: string;
 }
 
-export async function* readItems(body: AsyncIterable<Uint8Array>): AsyncGenerator<ItemLine> {
+export async function* readItems(body: AsyncIterable<Uint8Array>, tableBytesMax = transferLimits.tableBytesMax): AsyncGenerator<ItemLine> {
   let last = 0;
   try {
-    for await (const { line, bytes } of splitLines(await unpacked(body))) {
+    for await (const { line, bytes } of splitLines(await unpacked(body), tableBytesMax)) {
       last = line;
       const found = readLine(bytes);
       if (found !== undefined) yield { line, ...found };
@@ -100,7 +100,7 @@ interface RawLine {
   readonly bytes: Uint8Array | undefined;
 }
 
-async function* splitLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine> {
+async function* splitLines(body: AsyncIterable<Uint8Array>, tableBytesMax: number): AsyncGenerator<RawLine> {
   let line = 1;
   let kept: Uint8Array[] = [];
   let length = 0;
@@ -114,8 +114,7 @@ async function* splitLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<RawL
   };
   for await (const chunk of body) {
     total += chunk.byteLength;
-    if (total > transferLimits.tableBytesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${transferLimits.tableBytesMax} bytes; split the file.`);
+    if (total > tableBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${tableBytesMax} bytes; split the file.`);
     let from = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       keep(chunk.subarray(from, end));

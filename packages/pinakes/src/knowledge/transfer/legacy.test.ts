@@ -18,7 +18,14 @@ describe("legacy documents", () => {
     chunk_strategy: { type: "fixed", size: 1000, overlap: 200 },
     subdocs: ["a", "b"],
   };
-  const current = { pk: `repo-123#${titan}`, document_id: "doc-791", repository_id: "repo-123", collection_id: titan, document_name: "parrot.md", source: "s3://old-bucket/in/parrot.md" };
+  const current = {
+    pk: `repo-123#${titan}`,
+    document_id: "doc-791",
+    repository_id: "repo-123",
+    collection_id: titan,
+    document_name: "parrot.md",
+    source: "s3://old-bucket/in/parrot.md",
+  };
   const files = {
     "tables/LisaRagDocumentTable.jsonl": lines(bare, legacy, current),
     "tables/LisaRagVectorStoreTable.jsonl": lines(golden("lisa-vector-store.json")),
@@ -66,7 +73,10 @@ describe("legacy documents", () => {
   it("one without bytes says so, and is carried on by an import that has them", async () => {
     const before = await test.knowledge.document(test.admin, "repo-123", titan, "doc-789");
     expect(before).toMatchObject({ status: "failed", error: expect.stringContaining("bytes"), size_bytes: 0 });
-    const again = await test.knowledge.import(test.admin, filesReader({ "items.jsonl": lines(bare), "any/repo-123/amazon.titan-embed-text-v1/doc-789-doc-789": "An ostrich runs fast." }));
+    const again = await test.knowledge.import(
+      test.admin,
+      filesReader({ "items.jsonl": lines(bare), "any/repo-123/amazon.titan-embed-text-v1/doc-789-doc-789": "An ostrich runs fast." }),
+    );
     // Its name says no type, so that its bytes are not taken.
     expect(again.problems).toMatchObject([{ file: "items.jsonl", line: 1, reason: expect.stringContaining("type") }]);
     const late = { pk: "repo-123", document_id: "doc-792", repository_id: "repo-123", document_name: "emu.txt" };

@@ -15,13 +15,12 @@ export class ObjectIndex {
   readonly #keys = new Map<string, string | undefined>();
   readonly #used = new Set<string>();
 
-  static async read(reader: TransferReader): Promise<ObjectIndex> {
+  static async read(reader: TransferReader, filesMax: number = transferLimits.filesMax): Promise<ObjectIndex> {
     const index = new ObjectIndex();
     let files = 0;
     for await (const path of reader.paths()) {
       files += 1;
-      if (files > transferLimits.filesMax)
-        throw new PinakesError("LIMIT_EXCEEDED", `An import has at most ${transferLimits.filesMax} files; split it by repositories.`);
+      if (files > filesMax) throw new PinakesError("LIMIT_EXCEEDED", `An import has at most ${filesMax} files; split it by repositories.`);
       if (isTablePath(path)) index.tables.push(path);
       else index.#add(path);
     }

@@ -14,7 +14,12 @@ const clock = { now: () => Date.UTC(2030, 0, 1) };
 const options = { clock, models: [{ id: titan, provider: "local" }] };
 
 async function fill({ knowledge, admin, as }: TestPinakes): Promise<void> {
-  await knowledge.createRepository(admin, { repository_id: "wiki", name: "The Wiki", allowed_groups: ["staff"], chunking_strategy: { type: "FIXED", chunk_size: 400 } });
+  await knowledge.createRepository(admin, {
+    repository_id: "wiki",
+    name: "The Wiki",
+    allowed_groups: ["staff"],
+    chunking_strategy: { type: "FIXED", chunk_size: 400 },
+  });
   await knowledge.createRepository(admin, { repository_id: "plain" });
   await knowledge.updateCollection(admin, "plain", titan, { description: "What has no other place" });
   const staff = as("ann", { groups: ["staff"] });
@@ -110,6 +115,13 @@ describe("an export, imported elsewhere", () => {
     expect(mine.hits[0]).toMatchObject({ text: "The treasure lies below the oak." });
     const eve = await to.knowledge.search(to.as("eve"), { query: "where is the treasure", limit: 50 });
     expect(eve.hits.map(({ text }) => text)).not.toContain("The treasure lies below the oak.");
+  });
+
+  it("documents of an archived collection are indexed all the same, and it takes no others", async () => {
+    const { items } = await to.knowledge.listCollections(to.admin, { repositoryId: "wiki", status: "ARCHIVED" });
+    const id = items[0]?.collection_id as string;
+    expect((await to.knowledge.listDocuments(to.admin, "wiki", id)).items).toMatchObject([{ name: "lion.txt", status: "indexed", uploaded_by: "ann" }]);
+    await expect(to.knowledge.upload(to.admin, "wiki", id, { name: "x.txt", body: body("x") })).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
   it("imported twice, the second time changes nothing", async () => {

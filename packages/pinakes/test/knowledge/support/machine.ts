@@ -156,7 +156,9 @@ function watched<Port extends object>(label: string, port: Port, calls: Calls): 
     get: (target, name) => {
       const value: unknown = bound(target, name);
       if (typeof value !== "function" || typeof name !== "string" || name === "openContainer") return value;
-      return (...given: readonly unknown[]) => calls.call(`${label}.${name}`, async () => (value as (...args: readonly unknown[]) => unknown)(...given));
+      // A read says of what.
+      const called = (given: readonly unknown[]) => (name === "read" ? `${label}.read ${String(given[1])}` : `${label}.${name}`);
+      return (...given: readonly unknown[]) => calls.call(called(given), async () => (value as (...args: readonly unknown[]) => unknown)(...given));
     },
   });
 }

@@ -23,6 +23,8 @@ export class ModelWorker {
   /** @param onExit called once, when the thread has ended for whatever reason */
   constructor(script: URL, data: ThreadData, onExit: () => void) {
     const guard = guardState();
+    // onnxruntime reports to its makers unless this is set, in the environment of the process itself: a thread's own does not reach it.
+    process.env["ORT_DISABLE_TELEMETRY"] = "1";
     this.#worker = new Worker(script, { workerData: { ...data, guard }, name: "pinakes embedder" });
     guardExit(guard);
     let cause: unknown;

@@ -1,0 +1,56 @@
+/**
+ * The ingestion of one upload as a job. Nothing runs it: it is what its documents say, read when somebody asks, so it can never
+ * disagree with them.
+ */
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { Shelf } from "../documents/shelf.ts";
+import type { Library } from "../model/library.ts";
+import type { DocumentRecord } from "../model/records.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import type { JobRecord, JobStatus } from "./jobs.ts";
+
+export interface DocumentResult {
+  readonly document_id: string;
+  readonly name: string | null;
+  /** `gone`: it was deleted since. */
+  readonly status: DocumentRecord["status"] | "gone";
+  readonly error: string | null;
+  readonly attempts: number;
+}
+
+/** The job with the state of its documents as they are now. */
+export async function withDocuments(parts: KnowledgeParts, library: Library, scope: Scope, job: JobRecord): Promise<JobRecord> {
+  const results = await documentResults(parts, library, scope, job);
+  const failed = results.filter(({ status }) => status === "failed");
+  const underWay = results.filter(({ status }) => status === "uploading" || status === "pending" || status === "indexing");
+  const [first] = failed;
+  return {
+    ...job,
+    status: statusOf(results, failed.length, underWay.length),
+    progress: { done: results.length - underWay.length, total: results.length },
+    attempts: Math.max(1, ...results.map(({ attempts }) => attempts)),
+    error: first === undefined ? null : `${failed.length} of ${results.length} documents failed; "${first.name}": ${first.error}`,
+    result: { documents: results as unknown as JsonObject[] },
+  };
+}
+
+export function documentIdsOf({ input }: JobRecord): readonly string[] {
+  return (input["document_ids"] as readonly string[] | undefined) ?? [];
+}
+
+async function documentResults(parts: KnowledgeParts, library: Library, scope: Scope, job: JobRecord): Promise<readonly DocumentResult[]> {
+  const ids = documentIdsOf(job);
+  const collection = (await library.collection(scope, job.repository_id, job.collection_id))?.record;
+  const records = collection === undefined ? [] : await new Shelf(parts.items, scope, collection).readMany(ids);
+  return ids.map((document_id, i) => {
+    const record = records[i];
+    if (record === undefined) return { document_id, name: null, status: "gone", error: null, attempts: 0 };
+    return { document_id, name: record.name, status: record.status, error: record.error, attempts: record.attempts };
+  });
+}
+
+function statusOf(results: readonly DocumentResult[], failed: number, underWay: number): JobStatus {
+  if (underWay > 0) return results.some(({ status }) => status === "indexing" || status === "indexed") ? "running" : "queued";
+  return failed > 0 ? "failed" : "succeeded";
+}

@@ -1,0 +1,113 @@
+/** Jobs as callers see them: those of collections they may see, and their own. */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Documents } from "../documents/documents.ts";
+import { notFound } from "../model/access.ts";
+import type { Collections, OpenCollection } from "../model/collections.ts";
+import type { Library } from "../model/library.ts";
+import { checkLimit } from "../model/list-collections.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { jobView, type JobView } from "../views.ts";
+import { documentIdsOf, withDocuments, type DocumentResult } from "./ingest-jobs.ts";
+import type { JobRecord, Jobs, NewJob } from "./jobs.ts";
+
+export interface JobDeskPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly jobs: Jobs;
+  readonly collections: Collections;
+  readonly documents: Documents;
+}
+
+export class JobDesk {
+  readonly #pieces: JobDeskPieces;
+
+  constructor(pieces: JobDeskPieces) {
+    this.#pieces = pieces;
+  }
+
+  /** Begins a job; with `wait`, returns when it is over. */
+  async start(caller: Caller, input: Omit<NewJob, "created_by">, wait: boolean): Promise<JobView> {
+    const { jobs } = this.#pieces;
+    const job = await jobs.start(caller.scope, { ...input, created_by: caller.userId });
+    return jobView(wait ? await jobs.run(caller.scope, job.job_id) : job);
+  }
+
+  /** One upload's documents under one number. */
+  async startIngest(caller: Caller, { collection }: OpenCollection): Promise<string> {
+    const { repository_id, collection_id } = collection;
+    return (await this.#pieces.jobs.note(caller.scope, { kind: "ingest", repository_id, collection_id, created_by: caller.userId })).job_id;
+  }
+
+  async attachDocuments(caller: Caller, jobId: string, documentIds: readonly string[]): Promise<void> {
+    await this.#pieces.jobs.setInput(caller.scope, jobId, { document_ids: documentIds });
+  }
+
+  async get(caller: Caller, jobId: string): Promise<JobView> {
+    return this.#view(caller, await this.#visible(caller, jobId));
+  }
+
+  async list(
+    caller: Caller,
+    options: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+  ): Promise<{ items: readonly JobView[]; cursor?: string }> {
+    const scope = requireCaller(caller);
+    const limit = checkLimit(options.limit);
+    const items: JobView[] = [];
+    let { cursor } = options;
+    do {
+      const page = await this.#pieces.jobs.list(scope, { limit: limit - items.length, cursor });
+      for (const job of page.items) if (await this.#sees(caller, job)) items.push(await this.#view(caller, job));
+      cursor = page.cursor;
+    } while (cursor !== undefined && items.length < limit);
+    return { items, ...(cursor === undefined ? {} : { cursor }) };
+  }
+
+  /** Of an upload, only the documents that failed. */
+  async retry(caller: Caller, jobId: string): Promise<JobView> {
+    const job = await this.#own(caller, jobId, "Trying it again");
+    if (job.kind !== "ingest") return jobView(await this.#pieces.jobs.retry(caller.scope, jobId));
+    const { repository_id, collection_id } = job;
+    const opened = await this.#pieces.collections.open(caller, repository_id, collection_id, { needed: "WRITE", action: "Trying it again" });
+    const { result } = await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job);
+    const failed = ((result?.["documents"] ?? []) as readonly DocumentResult[]).filter(({ status }) => status === "failed");
+    if (failed.length === 0) throw new PinakesError("CONFLICT", `No document of job "${jobId}" has failed.`);
+    for (const { document_id } of failed) await this.#pieces.documents.reindex(caller, opened, document_id);
+    return this.get(caller, jobId);
+  }
+
+  async cancel(caller: Caller, jobId: string): Promise<JobView> {
+    const job = await this.#own(caller, jobId, "Cancelling it");
+    if (job.kind === "ingest")
+      throw new PinakesError("CONFLICT", `Job "${jobId}" is the ingestion of ${documentIdsOf(job).length} documents; delete those that are not wanted.`);
+    return jobView(await this.#pieces.jobs.cancel(caller.scope, jobId));
+  }
+
+  async #view(caller: Caller, job: JobRecord): Promise<JobView> {
+    return jobView(job.kind === "ingest" ? await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job) : job);
+  }
+
+  async #visible(caller: Caller, jobId: string): Promise<JobRecord> {
+    const job = await this.#pieces.jobs.read(requireCaller(caller), jobId);
+    if (job === undefined || !(await this.#sees(caller, job))) throw notFound(`job "${jobId}"`);
+    return job;
+  }
+
+  async #sees(caller: Caller, job: JobRecord): Promise<boolean> {
+    if (caller.role === "admin" || job.created_by === caller.userId) return true;
+    try {
+      await this.#pieces.collections.open(caller, job.repository_id, job.collection_id, { deleted: true });
+      return true;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && (error.code === "NOT_FOUND" || error.code === "FORBIDDEN")) return false;
+      throw error;
+    }
+  }
+
+  async #own(caller: Caller, jobId: string, action: string): Promise<JobRecord> {
+    const job = await this.#visible(caller, jobId);
+    if (caller.role !== "admin" && job.created_by !== caller.userId)
+      throw new PinakesError("FORBIDDEN", `${action} is for admins and for who started job "${jobId}".`);
+    return job;
+  }
+}

@@ -1,0 +1,174 @@
+/** Attempts on other people's things, through every method: the answer is that of a thing that is not there, to the letter. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCaller, type Caller } from "../../src/domain/caller.ts";
+import { PinakesError } from "../../src/domain/errors.ts";
+import { harmless, onCollection, onEverything, onRepository, withoutCaller, type Target } from "./support/attempts.ts";
+import { openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { until } from "./support/until.ts";
+
+let test: TestPinakes;
+let group: Target;
+let hidden: Target;
+const missing = (repository: string = randomUUID()): Target => ({
+  repository,
+  collection: randomUUID(),
+  deleted: randomUUID(),
+  document: randomUUID(),
+  job: randomUUID(),
+  evaluation: randomUUID(),
+  pipeline: randomUUID(),
+});
+
+beforeAll(async () => {
+  test = await openTestPinakes("sqlite");
+  await test.knowledge.createRepository(test.admin, { repository_id: "vault", name: "Secret vault", allowed_groups: ["insiders"] });
+  group = await fill("vault", test.admin, {});
+  hidden = await fill("vault", test.as("ivy", { groups: ["insiders"] }), { private: true });
+});
+afterAll(() => test[Symbol.asyncDispose]());
+
+async function fill(repository: string, caller: Caller, input: object): Promise<Target> {
+  const { knowledge } = test;
+  const name = `Secret ${randomUUID().slice(0, 8)}`;
+  const { collection_id } = await knowledge.createCollection(caller, repository, { name, description: "about tangerine", ...input });
+  const place: Place = { knowledge, caller, repository, collection: collection_id };
+  const { document_id } = await uploaded(place, "secret.txt", "the launch code is tangerine");
+  const trash = await knowledge.createCollection(caller, repository, { name: `${name} trash`, ...input });
+  const { job_id } = await knowledge.deleteCollection(caller, repository, trash.collection_id);
+  const { evaluation_id } = await knowledge.createEvaluation(caller, {
+    name,
+    collections: [{ repository, collection: collection_id }],
+    queries: [{ query: "tangerine", relevant: [{ document_id }] }],
+  });
+  return {
+    repository,
+    collection: collection_id,
+    deleted: trash.collection_id,
+    document: document_id,
+    job: job_id,
+    evaluation: evaluation_id,
+    pipeline: randomUUID(),
+  };
+}
+
+/** What an attempt comes to, with the ids of the target taken out. */
+async function outcome(attempt: Promise<unknown>, target: Target): Promise<string> {
+  const text = await attempt.then(
+    (value) => `answered ${JSON.stringify(value)}`,
+    (error: unknown) => {
+      if (!PinakesError.isInstance(error)) throw error;
+      return `${error.code}: ${error.detail}`;
+    },
+  );
+  return Object.entries(target).reduce((left, [name, id]) => left.replaceAll(id, `<${name}>`), text);
+}
+
+const outsiders: readonly (readonly [string, () => Caller])[] = [
+  ["another workspace's admin", () => test.as("root", { tenant: "other", role: "admin" })],
+  ["another workspace's user of the same name and groups", () => test.as("ivy", { tenant: "other", groups: ["insiders"] })],
+  ["a user without the group", () => test.as("olaf")],
+  ["a repository admin without the group", () => test.as("rita", { role: "repository_admin", groups: ["others"] })],
+];
+
+describe.each(outsiders)("%s", (_, who) => {
+  it.each(Object.keys({ ...onRepository, ...onCollection }))("%s: the answer is that for a thing that is not there", async (name) => {
+    const attempt = { ...onRepository, ...onCollection }[name];
+    const elsewhere = missing();
+    const real = await outcome(attempt?.(test.knowledge, who(), group) as Promise<unknown>, group);
+    expect(real).toBe(await outcome(attempt?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
+    expect(real).toMatch(/^NOT_FOUND/);
+  });
+
+  it.each(Object.keys(onEverything))("%s: no trace of it", async (name) => {
+    const text = await outcome(onEverything[name]?.(test.knowledge, who(), group) as Promise<unknown>, missing());
+    for (const trace of [group.collection, group.deleted, group.document, group.job, group.evaluation, "launch code", "Secret", "vault"])
+      expect(text).not.toContain(trace);
+  });
+});
+
+describe("a user of the group, on a private collection of the same repository", () => {
+  const who = () => test.as("mia", { groups: ["insiders"] });
+
+  it.each(Object.keys(onCollection))("%s: the answer is that for a collection that is not there", async (name) => {
+    const elsewhere = missing("vault");
+    const real = await outcome(onCollection[name]?.(test.knowledge, who(), hidden) as Promise<unknown>, hidden);
+    expect(real).toBe(await outcome(onCollection[name]?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
+    expect(real).toMatch(/^NOT_FOUND/);
+  });
+
+  it.each(Object.keys(onEverything).filter((name) => !name.startsWith("queue.")))("%s: no trace of it", async (name) => {
+    const text = await outcome(onEverything[name]?.(test.knowledge, who(), hidden) as Promise<unknown>, missing());
+    for (const trace of [hidden.collection, hidden.deleted, hidden.document, hidden.job, hidden.evaluation]) expect(text).not.toContain(trace);
+  });
+});
+
+describe("the table", () => {
+  it("has every method that there is, and after all the attempts everything is as it was", async () => {
+    const methods = (of: object, prefix: string) =>
+      Object.getOwnPropertyNames(Object.getPrototypeOf(of))
+        .filter((name) => name !== "constructor")
+        .map((name) => `${prefix}${name}`);
+    const { knowledge } = test;
+    const parts = { rows: knowledge.rows, grants: knowledge.grants, queue: knowledge.queue, activity: knowledge.activity };
+    expect(Object.keys(knowledge).sort()).toEqual(Object.keys(parts).sort());
+    const there = [...methods(knowledge, ""), ...Object.entries(parts).flatMap(([name, part]) => methods(part, `${name}.`))];
+    const known = new Set([...Object.keys({ ...onRepository, ...onCollection, ...onEverything }), ...harmless, ...withoutCaller]);
+    expect(there.filter((name) => !known.has(name))).toEqual([]);
+    expect([...harmless, ...withoutCaller].filter((name) => !there.includes(name))).toEqual([]);
+    for (const target of [group, hidden]) {
+      expect(await knowledge.collection(test.admin, "vault", target.collection)).toMatchObject({
+        status: "ACTIVE",
+        document_count: 1,
+        description: "about tangerine",
+      });
+      expect(await knowledge.document(test.admin, "vault", target.collection, target.document)).toMatchObject({ status: "indexed", version: 1 });
+      expect((await knowledge.collection(test.admin, "vault", target.deleted, { deleted: true })).status).toBe("DELETED");
+    }
+  });
+
+  it("a caller that is none is refused by every method, before anything else", async () => {
+    const real = test.as("root", { role: "admin" });
+    for (const forged of [undefined, {}, { ...real }, structuredClone({ userId: "root", role: "admin", groups: [] })]) {
+      for (const [name, attempt] of Object.entries({ ...onRepository, ...onCollection, ...onEverything })) {
+        const tried = (async () => attempt(test.knowledge, forged as unknown as Caller, group))();
+        await expect(tried, name).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+      }
+    }
+    expect(makeCaller({ tenant: "acme", userId: "x" }).role).toBe("user");
+  });
+
+  it("of events, another workspace and a user without the group see nothing that happens in it", async () => {
+    const { knowledge } = test;
+    const other = test.as("root", { tenant: "other", role: "admin" });
+    const stop = new AbortController();
+    const open = { acme: { caller: test.admin, repository: "open" }, other: { caller: other, repository: "open" } };
+    for (const { caller, repository } of Object.values(open)) {
+      await knowledge.createRepository(caller, { repository_id: repository });
+      await knowledge.createCollection(caller, repository, { collection_id: "marker" });
+    }
+    const watch = (caller: Caller) => {
+      const seen: string[] = [];
+      const done = (async () => {
+        for await (const event of knowledge.events(caller, { signal: stop.signal, pollMs: 5 })) seen.push(JSON.stringify(event));
+      })();
+      return { seen, done };
+    };
+    const [olaf, stranger, admin] = [watch(test.as("olaf")), watch(other), watch(test.admin)];
+    /** Changes something that all may see until all have seen it: whatever came before has reached them, too. */
+    const marked = async () => {
+      const before = [olaf, stranger, admin].map(({ seen }) => seen.length);
+      for (const { caller, repository } of Object.values(open)) await knowledge.updateCollection(caller, repository, "marker", { description: randomUUID() });
+      return [olaf, stranger, admin].every(({ seen }, i) => seen.slice(before[i]).some((event) => event.includes("marker")));
+    };
+    await until(marked);
+    const place = { knowledge, caller: test.admin, repository: "vault", collection: group.collection };
+    const { document_id } = await uploaded(place, "another.txt", "another secret");
+    await until(async () => admin.seen.some((event) => event.includes(document_id)));
+    await until(marked);
+    await until(marked);
+    stop.abort();
+    await Promise.all([olaf, stranger, admin].map(({ done }) => done));
+    for (const { seen } of [olaf, stranger]) expect(seen.filter((event) => !event.includes("marker"))).toEqual([]);
+  });
+});

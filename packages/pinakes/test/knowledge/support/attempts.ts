@@ -1,0 +1,103 @@
+/** Every method of the knowledge side as an attempt on somebody's things. A method that is missing here fails the suite. */
+import type { Caller } from "../../../src/domain/caller.ts";
+import type { Knowledge } from "../../../src/knowledge/index.ts";
+import { body } from "./test-pinakes.ts";
+
+export interface Target {
+  readonly repository: string;
+  readonly collection: string;
+  readonly deleted: string;
+  readonly document: string;
+  readonly job: string;
+  readonly evaluation: string;
+  readonly pipeline: string;
+}
+
+type Attempt = (knowledge: Knowledge, caller: Caller, target: Target) => Promise<unknown>;
+
+/** Names a repository: refused as a missing one is. */
+export const onRepository: Readonly<Record<string, Attempt>> = {
+  repository: (k, caller, t) => k.repository(caller, t.repository),
+  updateRepository: (k, caller, t) => k.updateRepository(caller, t.repository, { description: "mine now" }),
+  deleteRepository: (k, caller, t) => k.deleteRepository(caller, t.repository, t.repository),
+  createCollection: (k, caller, t) => k.createCollection(caller, t.repository, { name: "Intruder" }),
+  "listCollections of one": (k, caller, t) => k.listCollections(caller, { repositoryId: t.repository }),
+  "countCollections of one": (k, caller, t) => k.countCollections(caller, { repositoryId: t.repository }),
+  "explainAccess to a repository": (k, caller, t) => k.explainAccess(caller, t.repository),
+};
+
+/** Names a collection, or what is in it: refused as a missing one is. */
+export const onCollection: Readonly<Record<string, Attempt>> = {
+  collection: (k, caller, t) => k.collection(caller, t.repository, t.collection),
+  "collection, deleted": (k, caller, t) => k.collection(caller, t.repository, t.deleted, { deleted: true }),
+  updateCollection: (k, caller, t) => k.updateCollection(caller, t.repository, t.collection, { description: "mine now" }),
+  archiveCollection: (k, caller, t) => k.archiveCollection(caller, t.repository, t.collection),
+  unarchiveCollection: (k, caller, t) => k.unarchiveCollection(caller, t.repository, t.collection),
+  deleteCollection: (k, caller, t) => k.deleteCollection(caller, t.repository, t.collection),
+  "deleteCollection, purge": (k, caller, t) => k.deleteCollection(caller, t.repository, t.collection, { purge: true, confirm: t.collection }),
+  restoreCollection: (k, caller, t) => k.restoreCollection(caller, t.repository, t.deleted),
+  reindexCollection: (k, caller, t) => k.reindexCollection(caller, t.repository, t.collection),
+  upload: (k, caller, t) => k.upload(caller, t.repository, t.collection, { name: "intruder.txt", body: body("x") }),
+  "upload, replacing": (k, caller, t) => k.upload(caller, t.repository, t.collection, { name: "secret.txt", replace: true, body: body("x") }),
+  checkUpload: (k, caller, t) => k.checkUpload(caller, t.repository, t.collection),
+  document: (k, caller, t) => k.document(caller, t.repository, t.collection, t.document),
+  listDocuments: (k, caller, t) => k.listDocuments(caller, t.repository, t.collection),
+  deleteDocument: (k, caller, t) => k.deleteDocument(caller, t.repository, t.collection, t.document),
+  reindexDocument: (k, caller, t) => k.reindexDocument(caller, t.repository, t.collection, t.document),
+  content: (k, caller, t) => k.content(caller, t.repository, t.collection, t.document),
+  versions: (k, caller, t) => k.versions(caller, t.repository, t.collection, t.document),
+  passages: (k, caller, t) => k.passages(caller, t.repository, t.collection, t.document),
+  createPipeline: (k, caller, t) => k.createPipeline(caller, t.repository, t.collection, { trigger: "schedule", source: "file:/tmp" }),
+  listPipelines: (k, caller, t) => k.listPipelines(caller, t.repository, t.collection),
+  deletePipeline: (k, caller, t) => k.deletePipeline(caller, t.repository, t.collection, t.pipeline),
+  planPipeline: (k, caller, t) => k.planPipeline(caller, t.repository, t.collection, t.pipeline),
+  runPipeline: (k, caller, t) => k.runPipeline(caller, t.repository, t.collection, t.pipeline),
+  notifyPipeline: (k, caller, t) => k.notifyPipeline(caller, t.repository, t.collection, t.pipeline, {}),
+  "search of one": (k, caller, t) => k.search(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
+  createEvaluation: (k, caller, t) =>
+    k.createEvaluation(caller, {
+      name: "Intruder",
+      collections: [{ repository: t.repository, collection: t.collection }],
+      queries: [{ query: "tangerine", relevant: [{ document_id: t.document }] }],
+    }),
+  usage: (k, caller, t) => k.usage(caller, t.repository, t.collection),
+  "usage, repairing": (k, caller, t) => k.usage(caller, t.repository, t.collection, { repair: true }),
+  explainAccess: (k, caller, t) => k.explainAccess(caller, t.repository, t.collection),
+  "rows.upsert": (k, caller, t) => k.rows.upsert(caller, t.repository, t.collection, { items: [{ id: "x", vector: [1, 2, 3] }] }),
+  "rows.delete": (k, caller, t) => k.rows.delete(caller, t.repository, t.collection, { ids: ["x"] }),
+  "rows.query": (k, caller, t) => k.rows.query(caller, t.repository, t.collection, { vector: [1, 2, 3] }),
+  "rows.manifest": (k, caller, t) => k.rows.manifest(caller, t.repository, t.collection),
+  "rows.compact": (k, caller, t) => k.rows.compact(caller, t.repository, t.collection),
+  "grants.upload": (k, caller, t) => k.grants.upload(caller, t.repository, t.collection, { name: "intruder.txt" }),
+  "grants.download": (k, caller, t) => k.grants.download(caller, t.repository, t.collection, t.document),
+  job: (k, caller, t) => k.job(caller, t.job),
+  retryJob: (k, caller, t) => k.retryJob(caller, t.job),
+  cancelJob: (k, caller, t) => k.cancelJob(caller, t.job),
+  evaluation: (k, caller, t) => k.evaluation(caller, t.evaluation),
+  runEvaluation: (k, caller, t) => k.runEvaluation(caller, t.evaluation),
+};
+
+/** Names nothing: answers without a trace of what is not the caller's, or not at all. */
+export const onEverything: Readonly<Record<string, Attempt>> = {
+  listRepositories: (k, caller) => k.listRepositories(caller, { limit: 100 }),
+  listCollections: (k, caller) => k.listCollections(caller, { limit: 100, status: "all" }),
+  countCollections: (k, caller) => k.countCollections(caller, { q: "Secret" }),
+  search: (k, caller) => k.search(caller, { query: "tangerine", explain: true }),
+  listJobs: (k, caller) => k.listJobs(caller, { limit: 100 }),
+  evaluations: (k, caller) => k.evaluations(caller, { limit: 100 }),
+  queues: (k, caller) => k.queues(caller),
+  "queue.dead": (k, caller) => k.queue.dead(caller, "documents"),
+  "queue.redrive": (k, caller, t) => k.queue.redrive(caller, "documents", t.pipeline),
+  "queue.discard": (k, caller, t) => k.queue.discard(caller, "documents", t.pipeline),
+  "activity.read": (k, caller) => k.activity.read(caller),
+  export: (k, caller) => Array.fromAsync(k.export(caller), ({ path }) => path),
+  verifyCitations: (k, caller, t) =>
+    k.verifyCitations(caller, [
+      { repository_id: t.repository, collection_id: t.collection, document_id: t.document, version: 1, start: 0, end: 100, quote: "tangerine" },
+    ]),
+};
+
+/** Touches nothing of anybody. */
+export const harmless: readonly string[] = ["models", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
+/** Needs a token, which is a credential of its own; or nobody can call it from outside. */
+export const withoutCaller: readonly string[] = ["grants.useUpload", "grants.useDownload", "queue.names", "activity.add", "activity.flush"];
