@@ -11,6 +11,19 @@ export * from "./containers/index.ts";
 export type * from "./ports/item-store.ts";
 export type * from "./ports/object-store.ts";
 export type * from "./ports/queue.ts";
+export type * from "./ports/embedder.ts";
+export type * from "./ports/parser.ts";
+export type { Caller, CallerInput, Role } from "./domain/caller.ts";
+export type { Chunk, ChunkingStrategy, ChunkingType } from "./domain/chunking.ts";
+export type * from "./identity/index.ts";
+export type * from "./knowledge/index.ts";
+export {
+  folderReader as transferFolderReader,
+  knowledgeLimits,
+  quotaDefaults,
+  readTransferNames,
+  writeFolder as writeTransferFolder,
+} from "./knowledge/index.ts";
 export type * from "./vectors/index.ts";
 export { announceDelta, dropBoxQueue, folderReader, importLayout, objectsReader, vectorLimits } from "./vectors/index.ts";
 export { systemClock, type Clock } from "./ports/clock.ts";

@@ -15,6 +15,7 @@ export function collectionsOf(terminal: Terminal, collections: readonly Collecti
       size: inBytes(collection.total_size_bytes),
       updated: inTime(collection.last_sync_at ?? collection.updated_at),
     })),
+    { whole: ["collection", "updated"], optional: ["size", "updated"] },
   );
 }
 

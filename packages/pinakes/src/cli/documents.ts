@@ -28,7 +28,7 @@ const list = defineCommand({
     const query = { status: call.given.oneOf("status", statuses), q: call.given.text("q") };
     return withStores(call, async ({ knowledge, caller }) => {
       const page = await readPages(call.given, (paging) => knowledge.listDocuments(caller, repository, collection, { ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : grid(call.terminal, page.items.map(row)) + moreBelow(page)) };
+      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : grid(call.terminal, page.items.map(row), { whole: ["document", "uploaded"], optional: ["size", "uploaded"] }) + moreBelow(page)) };
     });
   },
 });

@@ -60,7 +60,7 @@ const list = defineCommand({
         return { items, next_cursor: cursor ?? null };
       });
       const none = `There are no keys in workspace ${workspace_id}.`;
-      return { answer: page, show: () => (page.items.length === 0 ? none : grid(call.terminal, page.items.map(row)) + moreBelow(page)) };
+      return { answer: page, show: () => (page.items.length === 0 ? none : grid(call.terminal, page.items.map(row), listed) + moreBelow(page)) };
     }),
 });
 
@@ -83,6 +83,8 @@ const revoke = defineCommand({
 });
 
 export const keys: Group = { summary: "API keys, with which programs sign in", commands: { create, list, revoke } };
+
+const listed = { whole: ["key", "created", "expires", "last used"], optional: ["workspace", "may", "created", "expires", "last used"] };
 
 type RootAuth = Awaited<ReturnType<Session["pinakes"]["identity"]["authenticate"]>>;
 

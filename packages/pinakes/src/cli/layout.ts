@@ -6,34 +6,64 @@ export type Cell = string | number;
 
 const gap = "  ";
 /** A column is not cut below this; where even that does not fit, lines are longer than the terminal. */
-const cellColumnsMin = 8;
+const cellColumnsMin = 10;
 
-/** Columns by the names of the first row's fields, without those that are empty; numbers to the right. Where it is too wide, the widest are cut. */
-export function grid(look: Look, rows: readonly Readonly<Record<string, Cell>>[]): string {
-  const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== ""));
-  const cells = rows.map((row) => names.map((name) => oneLine(String(row[name] ?? ""))));
-  const isNumber = names.map((name) => rows.every((row) => typeof row[name] === "number"));
-  const wanted = names.map((name, i) => Math.max(columnsOf(name), ...cells.map((line) => columnsOf(line[i] as string))));
-  const widths = fitted(wanted, look.columns === undefined ? Infinity : look.columns - gap.length * (names.length - 1));
-  const line = (texts: readonly string[]) =>
-    texts
-      .map((text, i) => padded(cutToColumns(text, widths[i] as number), widths[i] as number, isNumber[i] as boolean))
-      .join(gap)
-      .trimEnd();
-  return [styled(look, "dim", line(names)), ...cells.map(line)].join("\n");
+export interface GridOptions {
+  /** Columns that are never cut: what somebody copies. */
+  readonly whole?: readonly string[];
+  /** Columns that are left out, the last first, where there is not enough room for all. */
+  readonly optional?: readonly string[];
 }
 
-/** Takes from the widest until all fit. */
-function fitted(wanted: readonly number[], columnsMax: number): readonly number[] {
-  const widths = [...wanted];
-  let over = widths.reduce((sum, width) => sum + width, 0) - columnsMax;
+/** Columns by the names of the first row's fields, without those that are empty; numbers to the right. Where it is too wide, the widest are cut. */
+export function grid(look: Look, rows: readonly Readonly<Record<string, Cell>>[], options: GridOptions = {}): string {
+  const columns = fitted(columnsOfRows(rows, options), look.columns ?? Infinity, options);
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, i) => padded(cutToColumns(text, columns[i]?.width ?? 0), columns[i]?.width ?? 0, columns[i]?.isNumber ?? false))
+      .join(gap)
+      .trimEnd();
+  return [styled(look, "dim", line(columns.map(({ name }) => name))), ...rows.map((row) => line(columns.map(({ name }) => cellText(row[name]))))].join("\n");
+}
+
+interface Column {
+  readonly name: string;
+  readonly width: number;
+  readonly least: number;
+  readonly isNumber: boolean;
+}
+
+function columnsOfRows(rows: readonly Readonly<Record<string, Cell>>[], { whole = [] }: GridOptions): readonly Column[] {
+  const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== ""));
+  return names.map((name) => {
+    const width = rows.reduce((most, row) => Math.max(most, columnsOf(cellText(row[name]))), columnsOf(name));
+    const isNumber = rows.every((row) => typeof row[name] === "number");
+    return { name, width, isNumber, least: isNumber || whole.includes(name) ? width : Math.min(width, cellColumnsMin) };
+  });
+}
+
+function cellText(cell: Cell | undefined): string {
+  return oneLine(String(cell ?? ""));
+}
+
+/** First without the optional ones, as far as needed; then takes from the widest until all fit. */
+function fitted(all: readonly Column[], columnsMax: number, { optional = [] }: GridOptions): readonly Column[] {
+  let columns = all;
+  const room = () => columnsMax - gap.length * (columns.length - 1);
+  for (const name of optional.toReversed()) {
+    if (columns.reduce((sum, { least }) => sum + least, 0) <= room()) break;
+    columns = columns.filter((column) => column.name !== name);
+  }
+  const widths = columns.map(({ width }) => width);
+  let over = widths.reduce((sum, width) => sum + width, 0) - room();
   while (over > 0) {
-    const widest = Math.max(...widths);
-    if (widest <= cellColumnsMin) break;
-    widths[widths.indexOf(widest)] = widest - 1;
+    const widest = Math.max(...widths.filter((width, i) => width > (columns[i]?.least ?? 0)));
+    if (!Number.isFinite(widest)) break;
+    const at = widths.findIndex((width, i) => width === widest && width > (columns[i]?.least ?? 0));
+    widths[at] = widest - 1;
     over -= 1;
   }
-  return widths;
+  return columns.map((column, i) => ({ ...column, width: widths[i] as number }));
 }
 
 function padded(text: string, columns: number, toRight: boolean): string {

@@ -38,8 +38,7 @@ async function main([command, ...rest]: readonly string[], terminal: Terminal): 
   switch (command) {
     case "start":
     case "serve":
-      await import("./start.ts");
-      return 0;
+      return start(command, rest, terminal);
     case "vectors":
       return (await import("./vectors.ts")).vectorsCommand(rest, { env: process.env, out: terminal.out });
     case "eval": {
@@ -58,6 +57,24 @@ async function main([command, ...rest]: readonly string[], terminal: Terminal): 
     default:
       return runGroup(command, await load(command), rest, terminal);
   }
+}
+
+const startHelp = `pinakes start
+
+Run the server until Ctrl-C. All its settings come from the environment: PINAKES_PORT, PINAKES_HOST, PINAKES_DATA, … (docs/reference.md).
+
+Example
+  PINAKES_PORT=8080 PINAKES_DATA=/srv/pinakes pinakes start
+`;
+
+async function start(name: string, args: readonly string[], terminal: Terminal): Promise<number> {
+  if (args[0] === "--help" || args[0] === "-h") {
+    terminal.out(startHelp);
+    return 0;
+  }
+  if (args.length > 0) throw new UsageError(`"${args.join(" ")}" is too much; ${name} has no options, its settings come from the environment.`);
+  await import("./start.ts");
+  return 0;
 }
 
 async function load(name: string): Promise<Group> {

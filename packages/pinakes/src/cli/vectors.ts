@@ -7,6 +7,7 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import { tenantScope, type Scope } from "../domain/scope.ts";
 import { openStores, type Pinakes } from "../open.ts";
 import { folderReader, importLayout } from "../vectors/index.ts";
+import { UsageError } from "./command.ts";
 import { readable, table } from "./print.ts";
 
 const help = `pinakes vectors <command> --tenant T [collection] [options]
@@ -150,12 +151,12 @@ export async function vectorsCommand(args: readonly string[], io: { env: NodeJS.
     return values.help === true ? 0 : 2;
   }
   const command = commands[name];
-  if (command === undefined) throw invalid(`there is no command "vectors ${name}"; see pinakes vectors --help.`);
-  if (more.length > 0) throw invalid(`"${more.join(" ")}" is too much; one collection at a time.`);
-  if (values.tenant === undefined) throw invalid("say whose collections: --tenant T.");
+  if (command === undefined) throw new UsageError(`there is no command "vectors ${name}"; see pinakes vectors --help.`);
+  if (more.length > 0) throw new UsageError(`"${more.join(" ")}" is too much; one collection at a time.`);
+  if (values.tenant === undefined) throw new UsageError("say whose collections: --tenant T.");
   if (command.collection === "required" && collection === undefined)
-    throw invalid(`say which collection: pinakes vectors ${name} <collection> --tenant ${values.tenant}`);
-  if (command.collection === "none" && collection !== undefined) throw invalid(`"vectors ${name}" takes no collection.`);
+    throw new UsageError(`say which collection: pinakes vectors ${name} <collection> --tenant ${values.tenant}`);
+  if (command.collection === "none" && collection !== undefined) throw new UsageError(`"vectors ${name}" takes no collection.`);
   const scope = tenantScope(values.tenant);
   // The server beside it does the background work; this is only a visitor.
   const { stores, vectors } = readConfig(io.env);
@@ -170,7 +171,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw invalid(error instanceof Error ? error.message : String(error));
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 

@@ -19,7 +19,7 @@ export {
   writeFolder,
   type ExportOptions,
   type ImportNote,
-  type ImportOptions,
+  type ImportOptions as TransferImportOptions,
   type ImportReport,
   type TransferFile,
   type TransferNames,

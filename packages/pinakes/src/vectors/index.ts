@@ -3,7 +3,7 @@ export { vectorLimits } from "./limits.ts";
 export * from "./intake/index.ts";
 export type { Vectors, VectorRow, VersionSummary } from "./vectors.ts";
 export type { AppendInput, AppendResult } from "./log/append.ts";
-export type { NewCollection } from "./log/create.ts";
+export type { NewCollection as NewVectorCollection } from "./log/create.ts";
 export type { PatchRow, UpsertRow } from "./log/rows.ts";
 export type { QueryInput, QueryMode } from "./read/query-input.ts";
 export type { QueryHit, QueryResult } from "./read/query.ts";

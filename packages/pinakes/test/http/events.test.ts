@@ -22,6 +22,7 @@ class Listener {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #stop: AbortController;
   #read = 0;
+  #pending: ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]> | undefined;
 
   private constructor(reader: ReadableStreamDefaultReader<Uint8Array>, stop: AbortController) {
     this.#reader = reader;
@@ -41,7 +42,6 @@ class Listener {
     return listener;
   }
 
-  #pending: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   async #more(): Promise<boolean> {
     const { done, value } = await (this.#pending ?? this.#reader.read());
     this.#pending = undefined;

@@ -131,3 +131,52 @@ describe("every call of uploading, indexing, replacing and deleting", () => {
     for (const move of allowed) expect(machine.moves).toContain(move);
   });
 });
+
+/** Deletes a collection with a document, and has it back. */
+async function deleteAndRestore({ knowledge }: Process, { caller, repository, collection }: Place, said: string[]): Promise<void> {
+  await knowledge.deleteCollection(caller, repository, collection);
+  said.push("deleted");
+  await knowledge.restoreCollection(caller, repository, collection);
+  said.push("restored");
+}
+
+async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
+  const place = await freshPlace();
+  const quiet = await machine.process();
+  await quiet.knowledge.upload(place.caller, place.repository, place.collection, { name: "book.txt", body: body(editions[0] as string) });
+  await quiet.work();
+  const process = await machine.process();
+  const said: string[] = [];
+  process.calls.add({ at: n, kind });
+  await Promise.race([deleteAndRestore(process, place, said).catch(() => {}), process.calls.died]);
+  const name = process.calls.names[n];
+  if (name === undefined) return false;
+  if (!process.calls.dead) await process.close();
+  await recover();
+  const at = `${kind} at call ${n}, ${name}, after ${said.join(", ") || "nothing"}`;
+  const { knowledge } = await machine.process();
+  const { caller, repository, collection } = place;
+  const { status } = await knowledge.collection(caller, repository, collection, { deleted: true });
+  expect(["ACTIVE", "DELETED"], at).toContain(status);
+  if (said.includes("restored")) expect(status, at).toBe("ACTIVE");
+  const { items: jobs } = await knowledge.listJobs(caller, { limit: 100 });
+  const unfinished = jobs.filter((job) => job.collection_id === collection && (job.status === "queued" || job.status === "running"));
+  expect(unfinished, at).toEqual([]);
+  if (status === "DELETED") await knowledge.restoreCollection(caller, repository, collection);
+  await expectSound({ ...place, knowledge }, ["first"], at);
+  const count = await machine.items.read(caller.scope, "collections", { partition: [repository], id: "count" });
+  expect(count?.document["collections"], at).toBe(await knowledge.countCollections(caller, { repositoryId: repository }));
+  return true;
+}
+
+describe("every call of deleting a collection and restoring it", () => {
+  it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
+    "R-LISA-52 %s: it is deleted or it is there, never in between, and restored it is whole; no job hangs",
+    async (kind) => {
+      let n = 0;
+      while (await deletingFaultAt(n, kind)) n += 1;
+      expect(n).toBeGreaterThan(20);
+    },
+    300_000,
+  );
+});

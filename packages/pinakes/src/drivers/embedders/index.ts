@@ -2,7 +2,7 @@
 import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts";
 import type { ModelSettings } from "./settings.ts";
 
-export { cachedEmbedder, EmbeddingCache, type CachedEmbedderOptions } from "./cached-embedder.ts";
+export { cachedEmbedder } from "./cached-embedder.ts";
 export { readModelSettings, type ModelSettings } from "./settings.ts";
 
 export async function openEmbedder(settings: ModelSettings): Promise<Embedder> {

@@ -15,7 +15,7 @@ export class Thread {
   #dead: PinakesError | undefined;
 
   constructor(script: URL, file: string) {
-    this.#worker = new Worker(script, { workerData: { file }, name: script.pathname.split("/").at(-1) ?? "sqlite" });
+    this.#worker = new Worker(script, { workerData: { file }, name: script.pathname.split("/").at(-1) ?? "sqlite", execArgv: [] });
     this.#worker.on("message", (message: Reply | WriterReply) => this.#receive(message));
     this.#worker.on("error", (error) =>
       this.#die(

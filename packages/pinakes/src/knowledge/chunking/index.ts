@@ -1,3 +1,3 @@
 /** Chunking: its settings, and documents to passages. */
-export { chunkDocument, type ChunkingTools } from "./chunk-document.ts";
-export { catalogChunking, chunkingLimits, readChunkingStrategy, systemChunking } from "./strategy.ts";
+export { chunkDocument } from "./chunk-document.ts";
+export { catalogChunking, readChunkingStrategy, systemChunking } from "./strategy.ts";

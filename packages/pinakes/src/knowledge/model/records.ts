@@ -120,13 +120,6 @@ export interface CollectionRecord {
   readonly imported?: JsonObject;
 }
 
-/** How many live collections a repository has. */
-export interface CountRecord {
-  readonly kind: "count";
-  readonly repository_id: string;
-  readonly collections: number;
-}
-
 export interface FenceRecord {
   readonly kind: "fence";
   readonly status: "ACTIVE" | "ARCHIVED" | "DELETED";

@@ -136,7 +136,7 @@ export class FolderReader implements SourceReader {
     const outside = () => new PinakesError("FORBIDDEN", `The file ${show(path)} leads out of the folder ${show(this.#folder)}.`);
     try {
       const target = await realpath(path);
-      
+      if (!isInside(target, root)) throw outside();
       // Not to wait for a writer, should it have become a pipe.
       const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {

@@ -20,7 +20,7 @@ export class PoolThread {
 
   /** @param onEnd called once, when the thread ends without having been told to */
   constructor(script: URL, slot: number, onEnd: () => void) {
-    this.#worker = new Worker(script, { workerData: { slot }, name: `search-${slot}` });
+    this.#worker = new Worker(script, { workerData: { slot }, name: `search-${slot}`, execArgv: [] });
     this.#worker.on("message", (answers: readonly Answer[]) => this.#receive(answers));
     let cause: unknown;
     this.#worker.on("error", (error) => {

@@ -54,7 +54,7 @@ export class BuildWorker {
   constructor(events: BuildEvents) {
     this.#events = events;
     const script = new URL(import.meta.url.endsWith(".ts") ? "./build-thread.ts" : "./build-thread.js", import.meta.url);
-    this.#worker = new Worker(script, { name: "pinakes vectors build" });
+    this.#worker = new Worker(script, { name: "pinakes vectors build", execArgv: [] });
     this.#worker.on("message", (answer: BuildAnswer) => this.#receive(answer));
     this.#worker.on("error", (error) => this.#stop(error));
     this.#worker.on("exit", () => this.#stop(undefined));

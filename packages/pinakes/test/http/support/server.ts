@@ -99,7 +99,7 @@ export function requestInit(method: string, { key, body, headers = {}, signal }:
       ...(body === undefined || asIs ? {} : { "content-type": "application/json" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: asIs ? (body as BodyInit) : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: asIs ? body : JSON.stringify(body) }),
     ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
     ...(signal === undefined ? {} : { signal }),
   } as RequestInit;
@@ -115,7 +115,7 @@ export async function readReply(response: Response): Promise<Reply> {
 export function form(files: Readonly<Record<string, string | Uint8Array>>, fields: Readonly<Record<string, string>> = {}): FormData {
   const made = new FormData();
   for (const [name, value] of Object.entries(fields)) made.append(name, value);
-  for (const [name, content] of Object.entries(files)) made.append("file", new Blob([content as BlobPart]), name);
+  for (const [name, content] of Object.entries(files)) made.append("file", new Blob([typeof content === "string" ? content : Buffer.from(content)]), name);
   return made;
 }
 

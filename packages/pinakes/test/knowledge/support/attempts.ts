@@ -40,6 +40,7 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   upload: (k, caller, t) => k.upload(caller, t.repository, t.collection, { name: "intruder.txt", body: body("x") }),
   "upload, replacing": (k, caller, t) => k.upload(caller, t.repository, t.collection, { name: "secret.txt", replace: true, body: body("x") }),
   checkUpload: (k, caller, t) => k.checkUpload(caller, t.repository, t.collection),
+  uploadMany: (k, caller, t) => k.uploadMany(caller, t.repository, t.collection, (take) => take({ name: "intruder.txt", body: body("x") })),
   document: (k, caller, t) => k.document(caller, t.repository, t.collection, t.document),
   listDocuments: (k, caller, t) => k.listDocuments(caller, t.repository, t.collection),
   deleteDocument: (k, caller, t) => k.deleteDocument(caller, t.repository, t.collection, t.document),

@@ -25,7 +25,7 @@ export class ModelWorker {
     const guard = guardState();
     // onnxruntime reports to its makers unless this is set, in the environment of the process itself: a thread's own does not reach it.
     process.env["ORT_DISABLE_TELEMETRY"] = "1";
-    this.#worker = new Worker(script, { workerData: { ...data, guard }, name: "pinakes embedder" });
+    this.#worker = new Worker(script, { workerData: { ...data, guard }, name: "pinakes embedder", execArgv: [] });
     guardExit(guard);
     let cause: unknown;
     this.#worker.on("message", (answer: Answer) => this.#receive(answer));
