@@ -3,40 +3,34 @@
  * see answers exactly as what is not there. HTTP, CLI, MCP and programs call these same functions.
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
-import { PinakesError, invalid } from "../domain/errors.ts";
 import type { Chunk } from "../domain/chunking.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
 import type { EmbeddingModel } from "../ports/embedder.ts";
-import { chunkDocument, readChunkingStrategy } from "./chunking/index.ts";
+import type { Activity } from "./activity.ts";
 import { verifyCitation, type CitationCheck, type CitationToVerify } from "./citations.ts";
-import { Documents, type Content, type DocumentQuery, type Passage } from "./documents/documents.ts";
-import { Grants } from "./documents/grants.ts";
+import type { Content, DocumentQuery, Passage } from "./documents/documents.ts";
+import type { Grants } from "./documents/grants.ts";
 import { recount, type Usage } from "./documents/recount.ts";
 import { Shelf } from "./documents/shelf.ts";
-import { Uploads, type UploadInput } from "./documents/upload.ts";
-import { Evaluations, type EvaluationView } from "./evaluation/evaluations.ts";
+import type { UploadInput } from "./documents/upload.ts";
 import type { Configuration } from "./evaluation/configuration.ts";
 import type { NewEvaluation } from "./evaluation/evaluation-input.ts";
-import type { Activity } from "./activity.ts";
+import type { EvaluationView } from "./evaluation/evaluations.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
-import { documentsQueue, type IngestQueue } from "./ingest/ingest-queue.ts";
-import { Reindexer } from "./ingest/reindex.ts";
-import { QueueDesk } from "./ingest/queue-desk.ts";
-import type { WorkRegistry } from "./ingest/work-registry.ts";
-import { JobDesk } from "./jobs/job-desk.ts";
-import type { Jobs } from "./jobs/jobs.ts";
-import { decideCollection, decideRepository, notFound, type Decision, type Level } from "./model/access.ts";
-import { archived, Collections, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
-import { CollectionDeletion } from "./model/delete-collection.ts";
-import { RepositoryDeletion } from "./model/delete-repository.ts";
+import type { QueueDesk, QueueView } from "./ingest/queue-desk.ts";
+import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
+import { archived, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
+import type { Stored } from "./model/library.ts";
 import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
-import type { Library, Stored } from "./model/library.ts";
 import { checkFileName } from "./model/names.ts";
 import type { StatsRecord, VersionInfo } from "./model/records.ts";
-import { Repositories, type NewRepository, type RepositoryPatch } from "./model/repositories.ts";
-import { OwnVectors } from "./own-vectors.ts";
+import type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
+import type { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
-import type { NewPipeline, Notified, PipelinePlan, Pipelines, PipelineView } from "./pipelines/index.ts";
-import { Search, type SearchInput, type SearchResult } from "./search/search.ts";
+import type { NewPipeline, Notified, PipelinePlan, PipelineView } from "./pipelines/index.ts";
+import type { SearchInput, SearchResult } from "./search/search.ts";
+import type { Services } from "./services.ts";
+import { embedTexts, previewChunks, type Embedded, type PreviewInput } from "./text-tools.ts";
 import {
   exportKnowledge,
   importKnowledge,
@@ -73,26 +67,8 @@ export interface CollectionChange extends CollectionView {
   readonly warnings: readonly string[];
 }
 
-export interface KnowledgePieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
-  readonly queue: IngestQueue;
-  readonly registry: WorkRegistry;
-  readonly jobs: Jobs;
-  readonly pipelines: Pipelines;
-  readonly activity: Activity;
-}
-
 export interface NotifiedPipeline extends Omit<Notified, "job"> {
   readonly job: JobView | null;
-}
-
-export interface QueueView {
-  readonly name: string;
-  readonly waiting: number;
-  readonly in_progress: number;
-  readonly failed: number;
-  readonly dead: number;
 }
 
 interface Paging {
@@ -102,19 +78,7 @@ interface Paging {
 
 export class Knowledge {
   readonly #parts: KnowledgeParts;
-  readonly #library: Library;
-  readonly #jobs: Jobs;
-  readonly #queue: IngestQueue;
-  readonly #registry: WorkRegistry;
-  readonly #repositories: Repositories;
-  readonly #collections: Collections;
-  readonly #documents: Documents;
-  readonly #uploads: Uploads;
-  readonly #search: Search;
-  readonly #deletion: CollectionDeletion;
-  readonly #evaluations: Evaluations;
-  readonly #pipelines: Pipelines;
-  readonly #desk: JobDesk;
+  readonly #of: Services;
   /** Links with which files are uploaded and downloaded without a key. */
   readonly grants: Grants;
   /** Dead letters of the workspace. */
@@ -124,40 +88,13 @@ export class Knowledge {
   /** Rows that callers embed themselves, and a look at the vectors below. */
   readonly rows: OwnVectors;
 
-  constructor({ parts, library, queue, registry, jobs, pipelines, activity }: KnowledgePieces) {
-    this.#parts = parts;
-    this.#library = library;
-    this.#jobs = jobs;
-    this.#queue = queue;
-    this.#registry = registry;
-    this.#pipelines = pipelines;
-    this.#repositories = new Repositories(parts, library);
-    this.#collections = new Collections(parts, library, this.#repositories);
-    this.#documents = new Documents(parts, queue);
-    this.#uploads = new Uploads(parts, queue);
-    this.#search = new Search(parts, this.#collections, library);
-    this.#deletion = new CollectionDeletion(parts, library, this.#collections, registry);
-    this.#desk = new JobDesk({ parts, library, jobs, collections: this.#collections, documents: this.#documents });
-    this.grants = new Grants(parts, { collections: this.#collections, uploads: this.#uploads, documents: this.#documents });
-    this.rows = new OwnVectors(parts, this.#collections);
-    this.queue = new QueueDesk(queue);
-    this.activity = activity;
-    const reindexer = new Reindexer(parts, library);
-    const repositories = new RepositoryDeletion(parts, library, this.#deletion);
-    this.#evaluations = new Evaluations(parts, {
-      jobs,
-      open: (caller, repositoryId, collectionId) => this.#open(caller, repositoryId, collectionId),
-      search: (caller, input) => this.#search.search(caller, input),
-    });
-    jobs.register("delete-repository", (scope, { repository_id, attempts }, tools) => repositories.purge(scope, repository_id, attempts, tools));
-    jobs.register("reindex", (scope, { repository_id, collection_id, input }, tools) =>
-      reindexer.reindex(scope, repository_id, collection_id, input["embedding_model"] as string | undefined, tools),
-    );
-    jobs.register("delete", (scope, { repository_id, collection_id }) => this.#deletion.trash(scope, repository_id, collection_id));
-    jobs.register("restore", (scope, { repository_id, collection_id }) => this.#deletion.restore(scope, repository_id, collection_id));
-    jobs.register("purge", (scope, { repository_id, collection_id, attempts, input }) =>
-      this.#deletion.purge(scope, repository_id, collection_id, attempts, { dueAt: input["due_at"] as string | undefined }),
-    );
+  constructor(services: Services) {
+    this.#parts = services.parts;
+    this.#of = services;
+    this.grants = services.grants;
+    this.queue = services.queueDesk;
+    this.activity = services.activity;
+    this.rows = services.rows;
   }
 
   get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
@@ -165,51 +102,51 @@ export class Knowledge {
   }
 
   async createRepository(caller: Caller, input: NewRepository): Promise<RepositoryView> {
-    return repositoryView(await this.#repositories.create(caller, input));
+    return repositoryView(await this.#of.repositories.create(caller, input));
   }
 
   /** `me` is the caller's own. */
   async repository(caller: Caller, repositoryId: string): Promise<RepositoryView> {
-    return repositoryView(await this.#repositories.get(caller, repositoryId));
+    return repositoryView(await this.#of.repositories.get(caller, repositoryId));
   }
 
   async listRepositories(caller: Caller, { limit, cursor }: Paging = {}): Promise<ListPage<RepositoryView>> {
-    const page = await this.#repositories.list(caller, { limit: checkLimit(limit), cursor });
+    const page = await this.#of.repositories.list(caller, { limit: checkLimit(limit), cursor });
     return { items: page.items.map(repositoryView), next_cursor: page.cursor ?? null };
   }
 
   async updateRepository(caller: Caller, repositoryId: string, patch: RepositoryPatch, ifMatch?: string): Promise<RepositoryView> {
-    return repositoryView(await this.#repositories.update(caller, repositoryId, patch, ifMatch));
+    return repositoryView(await this.#of.repositories.update(caller, repositoryId, patch, ifMatch));
   }
 
   /** With all its collections, for good; `confirm` must be the id. */
   async deleteRepository(caller: Caller, repositoryId: string, confirm: string | undefined): Promise<JobView> {
-    const { record } = await this.#repositories.get(caller, repositoryId, "ADMIN", "Deleting");
+    const { record } = await this.#of.repositories.get(caller, repositoryId, "ADMIN", "Deleting");
     if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
-    return this.#desk.start(caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+    return this.#of.jobDesk.start(caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
   }
 
   async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
-    return collectionView(await this.#collections.create(caller, repositoryId, input), undefined);
+    return collectionView(await this.#of.collections.create(caller, repositoryId, input), undefined);
   }
 
   async collection(caller: Caller, repositoryId: string, collectionId: string, options: { deleted?: boolean } = {}): Promise<CollectionView> {
-    const opened = await this.#collections.open(caller, repositoryId, collectionId, options);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, options);
     return collectionView(opened, await this.#stats(caller, opened));
   }
 
   async listCollections(caller: Caller, query: CollectionQuery = {}): Promise<ListPage<CollectionView>> {
-    const page = await listCollections(this.#parts.items, this.#library, caller, await this.#withRepository(caller, query));
+    const page = await listCollections(this.#parts.items, this.#of.library, caller, await this.#withRepository(caller, query));
     const items = await Promise.all(page.items.map(async (opened) => collectionView(opened, await this.#stats(caller, opened))));
     return { items, next_cursor: page.cursor ?? null };
   }
 
   async countCollections(caller: Caller, query: CollectionQuery = {}): Promise<number> {
-    return countCollections(this.#parts.items, this.#library, caller, await this.#withRepository(caller, query));
+    return countCollections(this.#parts.items, this.#of.library, caller, await this.#withRepository(caller, query));
   }
 
   async updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionChange> {
-    const opened = await this.#collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch));
+    const opened = await this.#of.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch));
     const stats = await this.#stats(caller, opened);
     const stale = patch.chunking_strategy !== undefined && (stats?.record.document_count ?? 0) > 0;
     const warnings = stale
@@ -234,23 +171,23 @@ export class Knowledge {
     options: { readonly purge?: boolean | undefined; readonly confirm?: string | undefined } = {},
   ): Promise<JobView> {
     const { purge = false, confirm } = options;
-    const { collection } = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge });
+    const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge });
     if (confirm !== undefined ? confirm !== collectionId : purge)
       throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
     if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    const job = await this.#desk.start(
+    const job = await this.#of.jobDesk.start(
       caller,
       { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId },
       !purge,
     );
-    if (purge) await this.#deletion.hide(caller.scope, collection);
+    if (purge) await this.#of.deletion.hide(caller.scope, collection);
     return job;
   }
 
   async restoreCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView> {
-    const { collection } = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Restoring", deleted: true });
+    const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Restoring", deleted: true });
     if (collection.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${collection.status}.`);
-    const job = await this.#desk.start(caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
+    const job = await this.#of.jobDesk.start(caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
     if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
     return this.collection(caller, repositoryId, collectionId);
   }
@@ -267,12 +204,12 @@ export class Knowledge {
     const { embedding_model } = input;
     if (embedding_model !== undefined) await this.#parts.embedders.get(embedding_model);
     const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
-    return this.#desk.start(caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
+    return this.#of.jobDesk.start(caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
     const opened = await this.#openOrCreate(caller, repositoryId, collectionId, input);
-    const { unchanged, duplicate_of, ...stored } = await this.#uploads.upload(caller, opened, input);
+    const { unchanged, duplicate_of, ...stored } = await this.#of.uploads.upload(caller, opened, input);
     this.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
     return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
@@ -295,7 +232,7 @@ export class Knowledge {
   ): Promise<{ readonly job_id: string; readonly result: T }> {
     const opened = await this.#openOrCreate(caller, repositoryId, collectionId);
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
-    const job_id = await this.#desk.startIngest(caller, opened);
+    const job_id = await this.#of.jobDesk.startIngest(caller, opened);
     const ids: string[] = [];
     try {
       const result = await run(async (input) => {
@@ -305,30 +242,30 @@ export class Knowledge {
       });
       return { job_id, result };
     } finally {
-      await this.#desk.attachDocuments(caller, job_id, ids);
+      await this.#of.jobDesk.attachDocuments(caller, job_id, ids);
     }
   }
 
   async document(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
-    return documentView(await this.#documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId));
+    return documentView(await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId));
   }
 
   async listDocuments(caller: Caller, repositoryId: string, collectionId: string, query: DocumentQuery = {}): Promise<ListPage<DocumentView>> {
-    const page = await this.#documents.list(caller, await this.#open(caller, repositoryId, collectionId), query);
+    const page = await this.#of.documents.list(caller, await this.#open(caller, repositoryId, collectionId), query);
     return { items: page.items.map(documentView), next_cursor: page.cursor ?? null };
   }
 
   async deleteDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string, ifMatch?: string): Promise<void> {
-    await this.#documents.delete(caller, await this.#open(caller, repositoryId, collectionId), documentId, ifMatch);
+    await this.#of.documents.delete(caller, await this.#open(caller, repositoryId, collectionId), documentId, ifMatch);
   }
 
   async reindexDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
     const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Re-indexing");
-    return documentView(await this.#documents.reindex(caller, opened, documentId));
+    return documentView(await this.#of.documents.reindex(caller, opened, documentId));
   }
 
   async content(caller: Caller, repositoryId: string, collectionId: string, documentId: string, version?: number): Promise<Content> {
-    return this.#documents.content(caller, await this.#open(caller, repositoryId, collectionId), documentId, version);
+    return this.#of.documents.content(caller, await this.#open(caller, repositoryId, collectionId), documentId, version);
   }
 
   async versions(
@@ -337,7 +274,7 @@ export class Knowledge {
     collectionId: string,
     documentId: string,
   ): Promise<readonly (VersionInfo & { readonly live: boolean })[]> {
-    const { record } = await this.#documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId);
+    const { record } = await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId);
     return record.versions.map((version) => ({ ...version, live: record.live?.version === version.version }));
   }
 
@@ -351,26 +288,26 @@ export class Knowledge {
     const after = cursor === undefined ? -1 : Number(cursor);
     if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list gave.");
     const opened = await this.#open(caller, repositoryId, collectionId);
-    const { items, total, next } = await this.#documents.passages(caller, opened, documentId, { after, limit: checkLimit(limit) });
+    const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, { after, limit: checkLimit(limit) });
     return { items, total, next_cursor: next === undefined ? null : String(next) };
   }
 
   async createPipeline(caller: Caller, repositoryId: string, collectionId: string, input: NewPipeline): Promise<PipelineView> {
-    return this.#pipelines.add(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Adding a pipeline"), input);
+    return this.#of.pipelines.add(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Adding a pipeline"), input);
   }
 
   async listPipelines(caller: Caller, repositoryId: string, collectionId: string): Promise<ListPage<PipelineView>> {
-    return { items: this.#pipelines.list(await this.#open(caller, repositoryId, collectionId)), next_cursor: null };
+    return { items: this.#of.pipelines.list(await this.#open(caller, repositoryId, collectionId)), next_cursor: null };
   }
 
   /** Its documents stay. */
   async deletePipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelineView> {
-    return this.#pipelines.remove(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Deleting a pipeline"), pipelineId);
+    return this.#of.pipelines.remove(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Deleting a pipeline"), pipelineId);
   }
 
   /** What a run would do now. */
   async planPipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelinePlan> {
-    return this.#pipelines.plan(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Planning a pipeline"), pipelineId);
+    return this.#of.pipelines.plan(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Planning a pipeline"), pipelineId);
   }
 
   async runPipeline(
@@ -381,40 +318,40 @@ export class Knowledge {
     options: { readonly force?: boolean | undefined } = {},
   ): Promise<JobView> {
     const opened = await this.#open(caller, repositoryId, collectionId, "ADMIN", "Running a pipeline");
-    return jobView(await this.#pipelines.run(caller, opened, pipelineId, options));
+    return jobView(await this.#of.pipelines.run(caller, opened, pipelineId, options));
   }
 
   /** With the event that a bucket sends, as S3 or EventBridge write it. */
   async notifyPipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string, event: unknown): Promise<NotifiedPipeline> {
     const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Notifying a pipeline");
-    const { job, ...counts } = await this.#pipelines.notify(caller, opened, pipelineId, event);
+    const { job, ...counts } = await this.#of.pipelines.notify(caller, opened, pipelineId, event);
     return { ...counts, job: job === null ? null : jobView(job) };
   }
 
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
     const scope = requireCaller(caller);
-    const result = await this.#search.search(caller, input);
+    const result = await this.#of.search.search(caller, input);
     this.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
     return result;
   }
 
   /** Queries with the documents that should be found. */
   async createEvaluation(caller: Caller, input: NewEvaluation): Promise<EvaluationView> {
-    return this.#evaluations.create(caller, input);
+    return this.#of.evaluations.create(caller, input);
   }
 
   /** One's own; for admins everybody's. */
   async evaluations(caller: Caller, paging: Paging = {}): Promise<ListPage<EvaluationView>> {
-    return this.#evaluations.list(caller, paging);
+    return this.#of.evaluations.list(caller, paging);
   }
 
   async evaluation(caller: Caller, evaluationId: string): Promise<EvaluationView> {
-    return this.#evaluations.get(caller, evaluationId);
+    return this.#of.evaluations.get(caller, evaluationId);
   }
 
   /** A job; its result has the metrics, and the evaluation keeps those of its last runs. */
   async runEvaluation(caller: Caller, evaluationId: string, input: Configuration = {}): Promise<JobView> {
-    return jobView(await this.#evaluations.run(caller, evaluationId, input));
+    return jobView(await this.#of.evaluations.run(caller, evaluationId, input));
   }
 
   /** Whether each quote stands where the citation says, in the version that it names. */
@@ -422,75 +359,54 @@ export class Knowledge {
     requireCaller(caller);
     const find = async (citation: CitationToVerify) => {
       const opened = await this.#open(caller, citation.repository_id, citation.collection_id);
-      const { record } = await this.#documents.get(caller, opened, citation.document_id);
-      return { record, text: await this.#documents.text(caller, opened, citation.document_id, citation.version) };
+      const { record } = await this.#of.documents.get(caller, opened, citation.document_id);
+      return { record, text: await this.#of.documents.text(caller, opened, citation.document_id, citation.version) };
     };
     return Promise.all(citations.map((citation) => verifyCitation(citation, find)));
   }
 
   /** How a text would be cut, without storing anything. */
-  async previewChunking(
-    caller: Caller,
-    input: { readonly text: string; readonly chunking_strategy: unknown; readonly markdown?: boolean },
-  ): Promise<readonly Chunk[]> {
+  async previewChunking(caller: Caller, input: PreviewInput): Promise<readonly Chunk[]> {
     requireCaller(caller);
-    const strategy = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
-    const bytes = Buffer.from(input.text, "utf8");
-    if (bytes.length > previewBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `text: a preview takes at most ${previewBytesMax} bytes.`);
-    const parsed = await this.#parts.parser.parse({ bytes, fileType: strategy.type === "MARKDOWN" || input.markdown === true ? "md" : "txt" });
-    const embedder = await this.#parts.embedders.get(this.#parts.embedders.defaultModel);
-    return chunkDocument(parsed, strategy, { tokenizer: await this.#parts.tokenizer(), embed: (texts) => embedder.embed(texts) });
+    return previewChunks(this.#parts, input);
   }
 
   /** Admins only. Files in the layouts of the source documents, read one after the other: see transfer/export.ts. */
   export(caller: Caller, options?: ExportOptions): AsyncIterable<TransferFile> {
-    return exportKnowledge(this.#parts, this.#library, caller, options);
+    return exportKnowledge(this.#parts, this.#of.library, caller, options);
   }
 
   /** Admins only. What such files hold, made here; what is wrong is in the report, by file and line: see transfer/import.ts. */
   async import(caller: Caller, reader: TransferReader, options?: ImportOptions): Promise<ImportReport> {
-    const pieces = { parts: this.#parts, library: this.#library, collections: this.#collections, registry: this.#registry, queue: this.#queue };
-    return importKnowledge(pieces, caller, reader, options);
+    return importKnowledge(this.#of, caller, reader, options);
   }
 
   async job(caller: Caller, jobId: string): Promise<JobView> {
-    return this.#desk.get(caller, jobId);
+    return this.#of.jobDesk.get(caller, jobId);
   }
 
   /** Those of collections the caller may see, and one's own. */
   async listJobs(caller: Caller, paging: Paging = {}): Promise<ListPage<JobView>> {
-    const { items, cursor } = await this.#desk.list(caller, paging);
+    const { items, cursor } = await this.#of.jobDesk.list(caller, paging);
     return { items, next_cursor: cursor ?? null };
   }
 
   async retryJob(caller: Caller, jobId: string): Promise<JobView> {
-    return this.#desk.retry(caller, jobId);
+    return this.#of.jobDesk.retry(caller, jobId);
   }
 
   async cancelJob(caller: Caller, jobId: string): Promise<JobView> {
-    return this.#desk.cancel(caller, jobId);
+    return this.#of.jobDesk.cancel(caller, jobId);
   }
 
   /** The queue of documents, as far as it is this workspace's. */
   async queues(caller: Caller): Promise<readonly QueueView[]> {
-    const dead = (await this.queue.dead(caller, documentsQueue)).length;
-    const sums = { waiting: 0, in_progress: 0, failed: 0 };
-    let cursor: string | undefined;
-    do {
-      const page = await this.listCollections(caller, { limit: 100, cursor });
-      for (const { documents_by_status: by } of page.items) {
-        sums.waiting += by.uploading + by.pending;
-        sums.in_progress += by.indexing;
-        sums.failed += by.failed;
-      }
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-    return [{ name: documentsQueue, ...sums, dead }];
+    return this.queue.summary(caller, (cursor) => this.listCollections(caller, { limit: 100, cursor }));
   }
 
   /** What happens in what the caller may see, without end. */
   events(caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
-    return followEvents(this.#parts, this.#library, caller, options);
+    return followEvents(this.#parts, this.#of.library, caller, options);
   }
 
   /** An admin, as somebody else: to see what they see. */
@@ -515,23 +431,20 @@ export class Knowledge {
     user?: { readonly user_id: string; readonly groups?: readonly string[] | undefined },
   ): Promise<Decision> {
     const who = user === undefined ? caller : this.actingAs(caller, user);
-    const { record: repository } = await this.#repositories.get(caller, repositoryId);
+    const { record: repository } = await this.#of.repositories.get(caller, repositoryId);
     if (collectionId === undefined) return decideRepository(who, repository);
     const { collection } = await this.#open(caller, repositoryId, collectionId);
     return decideCollection(who, repository, collection);
   }
 
   /** The texts as vectors of a model; the default one when absent. */
-  async embed(caller: Caller, texts: readonly string[], model?: string): Promise<{ model: string; vectors: readonly Float32Array[]; tokens: number }> {
+  async embed(caller: Caller, texts: readonly string[], model?: string): Promise<Embedded> {
     requireCaller(caller);
-    const embedder = await this.#parts.embedders.get(model ?? this.#parts.embedders.defaultModel);
-    const tokenizer = await this.#parts.tokenizer();
-    const tokens = texts.reduce((sum, text) => sum + tokenizer.words(text).tokens.reduce((a, b) => a + b, 0), 0);
-    return { model: embedder.model.id, vectors: await embedder.embed(texts), tokens };
+    return embedTexts(this.#parts, texts, model);
   }
 
   async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {
-    return this.#collections.open(caller, repositoryId, collectionId, { needed, action });
+    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
   }
 
   /** The first document for a collection that is not there makes it, where the repository says so. A search never does. */
@@ -540,11 +453,11 @@ export class Knowledge {
       return await this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-      const { record } = await this.#repositories.get(caller, repositoryId);
+      const { record } = await this.#of.repositories.get(caller, repositoryId);
       if (record.auto_create !== true) throw error;
       if (input !== undefined) checkFileName(input.name);
       try {
-        return await this.#collections.create(caller, repositoryId, { collection_id: collectionId });
+        return await this.#of.collections.create(caller, repositoryId, { collection_id: collectionId });
       } catch (cause) {
         // Made at the same time by another upload; or it is there, and not for this caller.
         if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT") throw cause;
@@ -554,7 +467,7 @@ export class Knowledge {
   }
 
   async #setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<CollectionView> {
-    const opened = await this.#collections.setStatus(caller, repositoryId, collectionId, status, recordEtag(ifMatch));
+    const opened = await this.#of.collections.setStatus(caller, repositoryId, collectionId, status, recordEtag(ifMatch));
     const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
     await shelf.setStatus(status);
     return collectionView(opened, await this.#stats(caller, opened));
@@ -562,7 +475,7 @@ export class Knowledge {
 
   async #withRepository(caller: Caller, query: CollectionQuery): Promise<CollectionQuery> {
     if (query.repositoryId === undefined) return query;
-    const { record } = await this.#repositories.get(caller, query.repositoryId);
+    const { record } = await this.#of.repositories.get(caller, query.repositoryId);
     return { ...query, repositoryId: record.repository_id };
   }
 
@@ -570,5 +483,3 @@ export class Knowledge {
     return new Shelf(this.#parts.items, caller.scope, collection).stats();
   }
 }
-
-const previewBytesMax = 1_048_576;

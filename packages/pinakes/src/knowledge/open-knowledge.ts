@@ -11,6 +11,7 @@ import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./knowledge.ts";
 import { Library } from "./model/library.ts";
 import { collectionsContainer, documentsContainer } from "./model/records.ts";
+import { assembleServices } from "./services.ts";
 import { Pipelines, pipelinesContainer, type PipelinePlaces } from "./pipelines/index.ts";
 
 export interface OpenKnowledgeOptions extends KnowledgeParts {
@@ -43,7 +44,7 @@ export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, 
   const jobs = await new Jobs(parts, registry).open();
   const pipelines = new Pipelines({ parts, library, queue, jobs, places: pipelinePlaces });
   const activity = new Activity(parts);
-  const knowledge = new Knowledge({ parts, library, queue, registry, jobs, pipelines, activity });
+  const knowledge = new Knowledge(assembleServices({ parts, library, queue, registry, jobs, pipelines, activity }));
   const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places, activity });
   const watchdog = new Watchdog(parts, queue, registry);
 

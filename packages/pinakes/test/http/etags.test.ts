@@ -142,7 +142,7 @@ describe("pages", () => {
     expect(await walk("q=volume&sort=name&limit=7")).toEqual(volumes);
     expect(await walk("q=volume&sort=name&order=desc&limit=1")).toEqual(volumes.toReversed());
     expect(await walk("q=even&sort=name&limit=4")).toEqual(volumes.filter((_, i) => i % 2 === 0));
-    expect(await walk("q=volume&limit=100")).toEqual(volumes.toReversed());
+    expect((await walk("q=volume&limit=3")).toSorted()).toEqual(volumes);
     expect(await walk("q=nothing&limit=5")).toEqual([]);
   });
 });

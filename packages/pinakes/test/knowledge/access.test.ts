@@ -19,11 +19,15 @@ describe.each(engines)("access on %s", (engine) => {
     made += 1;
     return (await test.knowledge.createRepository(test.admin, { repository_id: `access-${made}`, ...input })).repository_id;
   }
-  const sees = (caller: Caller, repositoryId: string, collectionId: string) =>
-    test.knowledge.collection(caller, repositoryId, collectionId).then(
-      () => true,
-      (error: { code: string }) => (error.code === "NOT_FOUND" ? false : Promise.reject(error)),
-    );
+  const sees = async (caller: Caller, repositoryId: string, collectionId: string): Promise<boolean> => {
+    try {
+      await test.knowledge.collection(caller, repositoryId, collectionId);
+      return true;
+    } catch (error) {
+      expect(error).toMatchObject(notFound);
+      return false;
+    }
+  };
 
   it("R-LISA-16 groups are inherited at every read: narrowing the repository narrows its collections at once, a list of one's own stands", async () => {
     const id = await repository();

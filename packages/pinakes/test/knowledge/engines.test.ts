@@ -38,7 +38,7 @@ describe.each([
     await expect.poll(() => names({ q: "zebra", sort: "name", order: "desc" })).toEqual(["C 20", "C 15", "C 10", "C 05", "C 00"]);
     const newest = await knowledge.listCollections(admin, { repositoryId: "lists", limit: 100 });
     const times = newest.items.map(({ created_at }) => created_at);
-    expect(times).toEqual([...times].sort().reverse());
+    expect(times).toEqual(times.toSorted().toReversed());
     expect(await knowledge.countCollections(admin, { repositoryId: "lists" })).toBe(26);
     const { next_cursor } = await knowledge.listCollections(admin, { repositoryId: "lists", limit: 2 });
     await expect(knowledge.listCollections(admin, { repositoryId: "lists", limit: 2, q: "c", cursor: next_cursor as string })).rejects.toMatchObject({

@@ -29,7 +29,7 @@ describe.each(engines)("lists on %s", (engine) => {
     await filled(3);
     const newest = await walk((cursor) => list({ repositoryId, cursor, limit: 3 }));
     expect(newest.map(({ name }) => name)).toEqual(["C 006", "C 005", "C 004", "C 003", "C 002", "C 001", "C 000", "Default Collection"]);
-    expect((await names({ repositoryId, order: "asc", limit: 3 })).reverse()).toEqual(newest.map(({ name }) => name));
+    expect((await names({ repositoryId, order: "asc", limit: 3 })).toReversed()).toEqual(newest.map(({ name }) => name));
     for (const one of newest) expect(one).toEqual(await test.knowledge.collection(test.admin, repositoryId, one.collection_id));
   });
 
@@ -39,7 +39,7 @@ describe.each(engines)("lists on %s", (engine) => {
     const once = await names({ repositoryId, limit: 7 });
     expect(once).toHaveLength(31);
     expect(await names({ repositoryId, limit: 4 })).toEqual(once);
-    expect(await names({ repositoryId, limit: 9, order: "asc" })).toEqual([...once].reverse());
+    expect(await names({ repositoryId, limit: 9, order: "asc" })).toEqual(once.toReversed());
   });
 
   it("R-LISA-06 pages have 20 entries unless asked; a walk meets every entry that stays once, also with inserts and deletes between pages", async () => {
@@ -122,7 +122,7 @@ describe.each(engines)("lists on %s", (engine) => {
     const query: CollectionQuery = { repositoryId, q: "zebra", tag: "third", sort: "name" };
     const label = (i: number) => `Even ${String(39 - i).padStart(2, "0")}`;
     expect(await names({ ...query, limit: 1 })).toEqual(expected.map(label).sort());
-    expect(await names({ ...query, limit: 3, order: "desc" })).toEqual(expected.map(label).sort().reverse());
+    expect(await names({ ...query, limit: 3, order: "desc" })).toEqual(expected.map(label).toSorted().toReversed());
     expect(await test.knowledge.countCollections(test.admin, query)).toBe(expected.length);
     expect(await test.knowledge.countCollections(test.admin, { repositoryId, q: "EVEN" })).toBe(20);
     expect(await names({ repositoryId, q: "odd", limit: 6 })).toHaveLength(20);
@@ -168,7 +168,7 @@ describe.each(engines)("lists on %s", (engine) => {
       (await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { limit: 7, cursor, ...query }))).map(({ name }) => name);
     const expected = Array.from({ length: 45 }, (_, i) => `file ${String(i).padStart(2, "0")}.txt`);
     expect(await documents({ order: "asc" })).toEqual(expected);
-    expect(await documents({})).toEqual([...expected].reverse());
+    expect(await documents({})).toEqual(expected.toReversed());
     expect((await knowledge.listDocuments(caller, repository, collection)).items).toHaveLength(20);
     expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(45);
     expect(await documents({ status: "pending" })).toHaveLength(45);

@@ -7,7 +7,21 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { DeadSummary } from "../../ports/queue.ts";
 import { notFound } from "../model/access.ts";
+import type { CollectionView } from "../views.ts";
 import { documentsQueue, type IngestQueue } from "./ingest-queue.ts";
+
+export interface QueueView {
+  readonly name: string;
+  readonly waiting: number;
+  readonly in_progress: number;
+  readonly failed: number;
+  readonly dead: number;
+}
+
+interface CollectionPage {
+  readonly items: readonly Pick<CollectionView, "documents_by_status">[];
+  readonly next_cursor: string | null;
+}
 
 export interface DeadDocument {
   readonly dead_id: string;
@@ -29,8 +43,21 @@ export class QueueDesk {
     this.#queue = queue;
   }
 
-  get names(): readonly string[] {
-    return [documentsQueue];
+  /** From the counters of the workspace's collections, page by page. */
+  async summary(caller: Caller, collections: (cursor: string | undefined) => Promise<CollectionPage>): Promise<readonly QueueView[]> {
+    const dead = (await this.dead(caller, documentsQueue)).length;
+    const sums = { waiting: 0, in_progress: 0, failed: 0 };
+    let cursor: string | undefined;
+    do {
+      const page = await collections(cursor);
+      for (const { documents_by_status: by } of page.items) {
+        sums.waiting += by.uploading + by.pending;
+        sums.in_progress += by.indexing;
+        sums.failed += by.failed;
+      }
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    return [{ name: documentsQueue, ...sums, dead }];
   }
 
   async dead(caller: Caller, queue: string): Promise<readonly DeadDocument[]> {

@@ -2,12 +2,13 @@
  * The end of a collection, and the way back (RFC 0005, "Delete"). Soft: unreadable at once, every byte kept until `purge_at`.
  * Purge: the record says DELETE_IN_PROGRESS, then everything goes, each store counted down to zero, and the record last.
  */
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { PinakesError, invalid, type ErrorCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { Shelf } from "../documents/shelf.ts";
 import type { WorkRegistry } from "../ingest/work-registry.ts";
+import type { JobRecord } from "../jobs/jobs.ts";
 import { trashMs } from "../limits.ts";
 import { ownVectorsName } from "../own-vectors.ts";
 import type { KnowledgeParts } from "../parts.ts";
@@ -38,29 +39,36 @@ export class CollectionDeletion {
     this.#registry = registry;
   }
 
-  async trash(scope: Scope, repositoryId: string, collectionId: string): Promise<JsonObject> {
+  async trash(scope: Scope, repositoryId: string, collectionId: string, job?: Pick<JobRecord, "attempts" | "created_at">): Promise<JsonObject> {
     const found = await this.#read(scope, repositoryId, collectionId);
+    // A try that is repeated after a crash must not delete again what was restored since.
+    if (job !== undefined && job.attempts > 1 && isLive(found.record) && found.record.updated_at > job.created_at)
+      return { mode: "soft", collection_id: collectionId, changed_since: true };
     if (found.record.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
     const gone = found.record.status === "DELETED" ? found : await this.#hide(scope, found, "DELETED");
     const { record } = gone;
-    const purgeAt = Date.parse(record.purge_at as string);
-    await this.#registry.mark({ kind: "purge", tenant: scope.tenant, ...place(record) }, purgeAt);
+    await this.#registry.mark({ kind: "purge", tenant: scope.tenant, ...place(record) }, Date.parse(record.purge_at as string));
     await this.#fence(scope, record, "DELETED");
-    for (const name of await this.#vectorNames(scope, record)) await missingIsFine(this.#parts.vectors.delete(scope, name, { purgeAt }));
+    await this.#trashVectors(scope, record);
     return { mode: "soft", collection_id: collectionId, purge_at: record.purge_at };
   }
 
   /** Vectors and fence first: the record makes it readable, when all of it is back. */
   async restore(scope: Scope, repositoryId: string, collectionId: string): Promise<JsonObject> {
     const { record, etag } = await this.#read(scope, repositoryId, collectionId);
+    const done = { mode: "restore", collection_id: collectionId };
+    if (isLive(record)) {
+      // A former try got through, and its answer was lost.
+      await this.#bringBack(scope, record, record.status as FenceRecord["status"]);
+      return done;
+    }
     if (record.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${record.status}.`);
+    if (this.#parts.clock.now() >= Date.parse(record.purge_at as string))
+      throw new PinakesError("CONFLICT", `Collection "${collectionId}" could be restored until ${record.purge_at}; it is being removed for good.`);
     const [repository] = await this.#library.both(scope, repositoryId, collectionId);
     if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}".`);
     const status = record.status_before === "ARCHIVED" ? "ARCHIVED" : "ACTIVE";
-    // What was under way when it was deleted goes on.
-    await this.#registry.mark({ kind: "documents", tenant: scope.tenant, ...place(record) });
-    for (const name of await this.#vectorNames(scope, record)) await missingIsFine(this.#parts.vectors.undelete(scope, name));
-    await this.#fence(scope, record, status);
+    await this.#bringBack(scope, record, status);
     const updated_at = laterThan(record.updated_at, this.#parts.clock.now());
     const next = named({ ...record, status, status_before: null, deleted_at: null, purge_at: null, updated_at });
     try {
@@ -70,13 +78,33 @@ export class CollectionDeletion {
         this.#collections.countUp(repository.record),
       ]);
     } catch (error) {
-      // As it was: in the trash.
-      await this.#fence(scope, record, "DELETED");
-      const purgeAt = Date.parse(record.purge_at as string);
-      for (const name of await this.#vectorNames(scope, record)) await missingIsFine(this.#parts.vectors.delete(scope, name, { purgeAt }));
+      await this.#putBack(scope, record, error);
       throw this.#restoreError(error, record);
     }
-    return { mode: "restore", collection_id: collectionId };
+    return done;
+  }
+
+  /** Everything but the record. Can be repeated. */
+  async #bringBack(scope: Scope, record: CollectionRecord, status: FenceRecord["status"]): Promise<void> {
+    // What was under way when it was deleted goes on.
+    await this.#registry.mark({ kind: "documents", tenant: scope.tenant, ...place(record) });
+    // CONFLICT: these are back already.
+    for (const name of await this.#vectorNames(scope, record)) await allowing(["NOT_FOUND", "CONFLICT"], this.#parts.vectors.undelete(scope, name));
+    await this.#fence(scope, record, status);
+  }
+
+  /** Into the trash again, when the record is surely still there: not when the answer was lost, nor when somebody else restored it. */
+  async #putBack(scope: Scope, { repository_id, collection_id, purge_at }: CollectionRecord, error: unknown): Promise<void> {
+    if (!PinakesError.isInstance(error) || error.retryable || error.code === "INTERNAL") return;
+    const now = await this.#library.collection(scope, repository_id, collection_id);
+    if (now?.record.status !== "DELETED" || now.record.purge_at !== purge_at) return;
+    await this.#fence(scope, now.record, "DELETED");
+    await this.#trashVectors(scope, now.record);
+  }
+
+  async #trashVectors(scope: Scope, record: CollectionRecord): Promise<void> {
+    const purgeAt = Date.parse(record.purge_at as string);
+    for (const name of await this.#vectorNames(scope, record)) await allowing(["NOT_FOUND"], this.#parts.vectors.delete(scope, name, { purgeAt }));
   }
 
   async purge(
@@ -165,7 +193,7 @@ export class CollectionDeletion {
   async #purgeVectors(scope: Scope, record: CollectionRecord): Promise<number> {
     let deleted = 0;
     for (const name of await this.#vectorNames(scope, record)) {
-      const result = await missingIsFine(this.#parts.vectors.purge(scope, name));
+      const result = await allowing(["NOT_FOUND"], this.#parts.vectors.purge(scope, name));
       if (result !== undefined) deleted += result.objects;
     }
     return deleted;
@@ -226,12 +254,12 @@ function place({ repository_id, collection_id, incarnation }: CollectionRecord) 
   return { repository_id, collection_id, incarnation };
 }
 
-/** A collection without documents never had vectors. */
-async function missingIsFine<T>(call: Promise<T>): Promise<T | undefined> {
+/** NOT_FOUND: a collection without documents never had vectors. */
+async function allowing<T>(codes: readonly ErrorCode[], call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
+    if (PinakesError.isInstance(error) && codes.includes(error.code)) return undefined;
     throw error;
   }
 }

@@ -58,7 +58,7 @@ const tellFiles = 10;
 
 export async function carryOut(parts: RunParts, plan: Plan): Promise<RunResult> {
   const { pipeline } = parts;
-  const gone = plan.gone;
+  const gone = pipeline.auto_remove ? plan.gone : [];
   const tasks: (() => Promise<Outcome>)[] = [
     ...plan.add.map((file) => () => fetchFile(parts, file, "added")),
     ...plan.replace.map((file) => () => fetchFile(parts, file, "replaced")),

@@ -4,4 +4,4 @@ export type { TransferFile, TransferReader } from "./files.ts";
 export { folderReader, writeFolder } from "./folder.ts";
 export { importKnowledge, type ImportOptions } from "./import.ts";
 export { defaultNames, readTransferNames, type TransferNames } from "./names.ts";
-export type { ImportCounts, ImportNote, ImportReport } from "./report.ts";
+export type { ImportNote, ImportReport } from "./report.ts";
