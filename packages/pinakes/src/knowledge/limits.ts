@@ -55,7 +55,7 @@ export function readQuotas(input: unknown): Partial<Quotas> {
     if (!Object.hasOwn(quotaDefaults, name)) throw invalid(`quotas.${name}: is not known; there are ${Object.keys(quotaDefaults).join(", ")}.`);
     if (typeof value !== "number" || !Number.isInteger(value) || value < 1) throw invalid(`quotas.${name}: must be a whole number from 1, got ${show(value)}.`);
   }
-  return input as Partial<Quotas>;
+  return input;
 }
 
 /** How long a deleted collection can be had back. */

@@ -27,7 +27,7 @@ const TextDocument = z.strictObject({
 });
 
 export function documentRoutes(knowledge: Knowledge): readonly Route[] {
-  return [uploadRoute(knowledge), ...readRoutes(knowledge), ...changeRoutes(knowledge)];
+  return [uploadRoute(knowledge), ...readRoutes(knowledge), ...partRoutes(knowledge), ...changeRoutes(knowledge)];
 }
 
 /** Each file stands for itself: what was wrong with one is told beside those that were taken. A single file that was refused is an error of the request. */
@@ -168,6 +168,11 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "The file.", contentType: "application/octet-stream" } },
       handler: async ({ caller, params: p, query }) => fileAnswer(await knowledge.content(caller, p.rid, p.cid, p.did, query.version)),
     }),
+  ];
+}
+
+function partRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
     defineRoute({
       method: "GET",
       path: `${one}/chunks`,

@@ -10,6 +10,10 @@ const Dead = z.looseObject({ dead_id: z.string(), document_id: z.string(), reaso
 const Queue = z.looseObject({ name: z.string(), waiting: z.number(), in_progress: z.number(), failed: z.number(), dead: z.number() }).meta({ id: "Queue" });
 
 export function operationRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...queueRoutes(knowledge), ...figureRoutes(knowledge)];
+}
+
+function queueRoutes(knowledge: Knowledge): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -60,6 +64,11 @@ export function operationRoutes(knowledge: Knowledge): readonly Route[] {
         return noContent();
       },
     }),
+  ];
+}
+
+function figureRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
     defineRoute({
       method: "GET",
       path: "/v1/stats",

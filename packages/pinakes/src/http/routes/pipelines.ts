@@ -14,6 +14,10 @@ const Pipeline = z
 const Plan = z.looseObject({ pipeline_id: z.string(), counts: z.record(z.string(), z.number()), blocked: z.string().nullable() }).meta({ id: "PipelinePlan" });
 
 export function pipelineRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...recordRoutes(knowledge), ...runRoutes(knowledge)];
+}
+
+function recordRoutes(knowledge: Knowledge): readonly Route[] {
   return [
     defineRoute({
       method: "POST",
@@ -58,6 +62,11 @@ export function pipelineRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "The pipeline as it was.", schema: Pipeline } },
       handler: async ({ caller, params: p }) => ok(await knowledge.deletePipeline(caller, p.rid, p.cid, p.pid)),
     }),
+  ];
+}
+
+function runRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
     defineRoute({
       method: "POST",
       path: `${one}:plan`,

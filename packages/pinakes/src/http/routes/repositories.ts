@@ -15,6 +15,10 @@ const fields = {
 };
 
 export function repositoryRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...listRoutes(knowledge), ...recordRoutes(knowledge)];
+}
+
+function listRoutes(knowledge: Knowledge): readonly Route[] {
   return [
     defineRoute({
       method: "POST",
@@ -42,6 +46,11 @@ export function repositoryRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "A page.", schema: pageOf(Repository) } },
       handler: async ({ caller, query }) => ok(await knowledge.listRepositories(caller, query)),
     }),
+  ];
+}
+
+function recordRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
     defineRoute({
       method: "GET",
       path: "/v1/repositories/{rid}",

@@ -12,6 +12,10 @@ const bodyBytesMax = 64 * 1_048_576;
 const itemsMax = 10_000;
 
 export function vectorRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...rowRoutes(knowledge), ...careRoutes(knowledge)];
+}
+
+function rowRoutes(knowledge: Knowledge): readonly Route[] {
   return [
     defineRoute({
       method: "POST",
@@ -67,6 +71,11 @@ export function vectorRoutes(knowledge: Knowledge): readonly Route[] {
       handler: async ({ caller, params: p, body: { filter, ...input } }) =>
         ok(await knowledge.rows.query(caller, p.rid, p.cid, { ...input, filter: filter as Filter | undefined })),
     }),
+  ];
+}
+
+function careRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
     defineRoute({
       method: "GET",
       path: `${one}/manifest`,

@@ -96,7 +96,7 @@ export class Grants {
         "NOT_FOUND",
         `There is no content of document "${documentId}"${options.version === undefined ? " yet" : ` of version ${options.version}`}.`,
       );
-    return this.#make(caller, "download", opened.collection, { document_id: documentId, version: version as number }, options.expires_in_seconds);
+    return this.#make(caller, "download", opened.collection, { document_id: documentId, version }, options.expires_in_seconds);
   }
 
   async useDownload(token: string): Promise<Content> {
