@@ -172,7 +172,7 @@ describe("keys", () => {
 });
 
 describe("search", () => {
-  it("R-LISA-82 says which mode answered, scores each hit in it, and names its document; 10 hits unless asked otherwise", async () => {
+  it("says which mode answered, scores each hit in it, and names its document; 10 hits unless asked otherwise", async () => {
     const site = await newSite(server, key);
     const ids = new Map<unknown, unknown>();
     for (let i = 0; i < 12; i += 1) ids.set(`n${i}.txt`, (await sendAndSettle(site, `n${i}.txt`, `The heron number ${i} stands in the water.`))["document_id"]);

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { howToCall } from "./support/leak-calls.ts";
 import { expectBytesOf, Leaks, type Call } from "./support/leak-walk.ts";
-import { group, marker } from "./support/leak-world.ts";
+import { commons, group, marker } from "./support/leak-world.ts";
+import type { Json } from "./support/server.ts";
 
 let leaks: Leaks;
 beforeAll(async () => {
@@ -34,8 +35,8 @@ describe("another workspace", () => {
     const mallory = await leaks.who("w2", "mallory", { groups: [group] });
     const eve = await leaks.who("w2", "eve", { role: "admin" });
     await leaks.unchanged(async () => {
-      for (const target of Object.values(leaks.world.targets)) {
-        for (const who of [mallory, eve]) expect(await leaks.walk(target, who, who.admin === true ? notTheCommons : undefined)).toBeGreaterThan(50);
+      for (const target of [...Object.values(leaks.world.targets), ...leaks.world.putAway]) {
+        for (const who of [mallory, eve]) expect(await leaks.walk(target, who)).toBeGreaterThan(60);
       }
     });
   });
@@ -55,6 +56,23 @@ describe("another workspace", () => {
       const theirs = await server.call("DELETE", `/v1/keys/${kid}`, { key: eve, headers });
       expect(theirs.status).toBe(404);
       expectBytesOf(theirs, await server.call("DELETE", `/v1/keys/${"0".repeat(20)}`, { key: eve, headers }), "DELETE /v1/keys");
+    });
+  });
+
+  it("its admin sees figures, queues and keys of its own only", async () => {
+    const { server, world } = leaks;
+    const key = await server.key("w8", "eve", { role: "admin" });
+    const asked = leaks.calls.filter(({ how }) => how.kind === "admin");
+    expect(asked.length).toBeGreaterThan(5);
+    await leaks.unchanged(async () => {
+      for (const call of asked) {
+        const { reply, sent } = await leaks.send(call, world.targets.groupRepository, key);
+        expect([200, 201, 404], `${call.id}: ${reply.text}`).toContain(reply.status);
+        leaks.expectNothing(reply, sent, call.id);
+      }
+      const { points } = (await server.call("GET", "/v1/stats", { key })).json as { points: Json[] };
+      expect(points.length).toBeGreaterThan(50);
+      for (const { at: _, ...figures } of points) expect(Object.values(figures).every((figure) => figure === 0)).toBe(true);
     });
   });
 
@@ -94,13 +112,26 @@ describe("the same workspace", () => {
     const ben = await leaks.who("w1", "ben", { groups: ["other"] });
     const { groupRepository, groupCollection } = leaks.world.targets;
     await leaks.unchanged(async () => {
-      expect(await leaks.walk(groupRepository, ben, notTheCommons)).toBeGreaterThan(50);
+      for (const target of [groupRepository, ...leaks.world.putAway]) expect(await leaks.walk(target, ben, notTheCommons)).toBeGreaterThan(60);
       expect(await leaks.walk(groupCollection, ben, ofCollection)).toBeGreaterThan(25);
-      for (const call of leaks.calls.filter(({ id }) => commons.has(id))) {
+      for (const call of leaks.calls.filter(({ id }) => ofEverybody.has(id))) {
         const { reply, sent } = await leaks.send(call, groupCollection, ben.key);
         leaks.expectNothing(reply, sent, call.id);
       }
     });
+  });
+
+  it("a name or an id that a hidden collection has is taken, as names are unique; no more than that is told, also when it is deleted", async () => {
+    const { server, world } = leaks;
+    const cy = await server.key("w1", "cy");
+    const at = `/v1/repositories/${commons}/collections`;
+    await server.call("POST", at, { key: world.ann, body: { collection_id: "burnt-2645", name: "Burnt letters", private: true } });
+    await server.call("DELETE", `${at}/burnt-2645`, { key: world.ann });
+    for (const body of [{ collection_id: "diary-4142", name: "Other" }, { collection_id: "burnt-2645", name: "Other" }]) {
+      const reply = await server.call("POST", at, { key: cy, body });
+      expect([reply.status, reply.json["code"]]).toEqual([409, "CONFLICT"]);
+      expect(reply.json["detail"]).toBe(`A collection "${body.collection_id}" exists in repository "${commons}".`);
+    }
   });
 
   it("R-LISA-20 R-KB-03 another user's private collection and own repository are not there, with the group or without", async () => {
@@ -115,8 +146,8 @@ describe("the same workspace", () => {
 });
 
 /** What is open to the workspace is in these lists, so they are not empty. */
-const commons = new Set(["listRepositories", "listAllCollections"]);
-const notTheCommons = ({ id }: Call): boolean => !commons.has(id);
+const ofEverybody = new Set(["listRepositories", "listAllCollections"]);
+const notTheCommons = ({ id }: Call): boolean => !ofEverybody.has(id);
 const ofRepository = ({ path, id, how }: Call): boolean =>
   path.includes("{rid}") || path.includes("{jid}") || id === "verifyCitations" || id === "explainAccess" || (id === "search" && how.kind === "thing");
 const ofCollection = (call: Call): boolean => ofRepository(call) && (!call.path.includes("{rid}") || call.path.includes("{cid}"));

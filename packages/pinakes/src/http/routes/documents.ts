@@ -82,7 +82,11 @@ async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput)
   try {
     for await (const part of parts) {
       if (part.kind === "field") readField(settings, part.name, part.value);
-      else await take(fileInput(part, settings)).then((document) => documents.push(document), (error: unknown) => refuse(part.filename, error));
+      else
+        await take(fileInput(part, settings)).then(
+          (document) => documents.push(document),
+          (error: unknown) => refuse(part.filename, error),
+        );
     }
   } catch (error) {
     // The form itself is wrong from here on. Files that were taken before are here to stay, so the answer must name them.

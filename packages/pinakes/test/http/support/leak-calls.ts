@@ -23,13 +23,14 @@ export interface Target {
  * thing   names something: not visible is 404, in the same bytes as what never was
  * list    answers 200, with nothing in it
  * same    answers 200, in the same bytes as where the thing never was
+ * odd     is wrong in itself: 400 or 404, in the same bytes as where the thing never was
  * free    has nothing of a workspace in it: answers as always
  * admin   is the admins' only: 403 for everybody else
  * stream  does not end
  * public  needs no credentials; a link that is not known is 404
  * signin  takes the credential in its body
  */
-export type Kind = "thing" | "list" | "same" | "free" | "admin" | "stream" | "public" | "signin";
+export type Kind = "thing" | "list" | "same" | "odd" | "free" | "admin" | "stream" | "public" | "signin";
 
 export interface HowToCall {
   readonly kind: Kind;
@@ -45,6 +46,7 @@ const thing: HowToCall = { kind: "thing" };
 const list: HowToCall = { kind: "list" };
 const free: HowToCall = { kind: "free" };
 const withBody = (body: (target: Target) => unknown, more: Partial<HowToCall> = {}): HowToCall => ({ kind: "thing", body, ...more });
+const odd = (body: (target: Target) => unknown): HowToCall => ({ kind: "odd", body });
 const citation = ({ rid, cid, did }: Target): Json => ({
   repository_id: rid,
   collection_id: cid,
@@ -61,18 +63,23 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   getRepository: [thing],
   updateRepository: [withBody(() => ({ description: "taken over" }))],
   deleteRepository: [{ kind: "thing", query: ({ rid }) => `confirm=${rid}` }, thing],
-  createCollection: [withBody(() => ({ name: "Intruder" })), withBody(({ cid }) => ({ collection_id: cid, name: "Same id" }))],
+  createCollection: [withBody(() => ({ name: "Intruder" })), odd(() => ({ name: "bad/name" })), withBody(({ cid }) => ({ collection_id: cid, name: "Same id" }))],
   listCollections: [{ kind: "thing" }, { kind: "thing", query: () => "status=all&q=a" }],
   listAllCollections: [list, { kind: "list", query: () => "status=all&sort=name" }],
   getCollection: [thing, { kind: "thing", query: () => "deleted=true" }],
-  updateCollection: [withBody(() => ({ description: "taken over", private: false }))],
+  updateCollection: [withBody(() => ({ description: "taken over", private: false })), odd(() => ({ name: "" })), odd(() => ({ colour: "red" }))],
   deleteCollection: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, { kind: "thing", query: ({ cid }) => `confirm=${cid}&purge=true` }, thing],
   archiveCollection: [thing],
   unarchiveCollection: [thing],
   restoreCollection: [thing],
   reindexCollection: [thing, withBody(() => ({}))],
   getCollectionUsage: [thing],
-  uploadDocuments: [withBody(() => ({ name: "intruder.txt", text: "intruded" })), withBody(() => intruderForm())],
+  uploadDocuments: [
+    withBody(() => ({ name: "intruder.txt", text: "intruded" })),
+    withBody(() => intruderForm()),
+    odd(() => ({ name: "../intruder", text: "intruded" })),
+    odd(() => ({ name: "a.txt", text: "intruded", chunking_strategy: { type: "MAGIC" } })),
+  ],
   listDocuments: [thing, { kind: "thing", query: () => "status=indexed&q=a" }],
   getDocument: [thing],
   getDocumentContent: [thing, { kind: "thing", query: () => "version=1" }],
@@ -96,7 +103,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   ],
   searchCollection: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
   verifyCitations: [{ kind: "same", body: (target) => ({ citations: [citation(target)] }), changes: false }],
-  upsertVectors: [withBody(() => ({ items: [{ id: "intruder", vector: [1, 2, 3] }] }))],
+  upsertVectors: [odd(() => ({ items: [{ id: "", vector: [] }] })), withBody(() => ({ items: [{ id: "intruder", vector: [1, 2, 3] }] }))],
   deleteVectors: [withBody(() => ({ ids: ["own"] }))],
   queryVectors: [withBody(() => ({ vector: [1, 2, 3] }), { changes: false })],
   getManifest: [thing],

@@ -18,6 +18,8 @@ export interface LeakWorld {
   readonly ann: string;
   /** In a repository of a group; in a private collection of an open repository; in one of a group there; in a user's own repository. */
   readonly targets: Readonly<Record<"groupRepository" | "privateCollection" | "groupCollection" | "personal", Target>>;
+  /** Of the group's repository: one that is deleted, and one that is archived. */
+  readonly putAway: readonly Target[];
   /** Ids, etags, hashes and links of the world: none may appear in an answer to who did not send it. */
   readonly ids: ReadonlySet<string>;
 }
@@ -37,11 +39,14 @@ export async function buildLeakWorld(server: TestServer): Promise<LeakWorld> {
     personal: await fill(server, make, ann, personal, { collection_id: "catalog-6931" }),
   };
   // Deleted and archived ones are as secret as the others.
-  for (const [cid, name] of [["trashed-1732", "Trashed"], ["shelved-2236", "Shelved"]] as const) await fill(server, make, ann, "vault-3141", { collection_id: cid, name: `${name} ${marker}` });
+  const putAway = [
+    await fill(server, make, ann, "vault-3141", { collection_id: "trashed-1732" }),
+    await fill(server, make, ann, "vault-3141", { collection_id: "shelved-2236" }),
+  ];
   await server.call("DELETE", "/v1/repositories/vault-3141/collections/trashed-1732", { key: ann });
   await server.call("POST", "/v1/repositories/vault-3141/collections/shelved-2236:archive", { key: ann });
-  const ids = await collectIds(server, boss, Object.values(targets));
-  return { boss, ann, targets, ids };
+  const ids = await collectIds(server, boss, [...Object.values(targets), ...putAway]);
+  return { boss, ann, targets, putAway, ids };
 }
 
 type Make = (key: string, path: string, body: object) => Promise<Json>;
