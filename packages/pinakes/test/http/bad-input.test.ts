@@ -31,6 +31,8 @@ async function expectNothingLeft(at = site.at): Promise<void> {
   expect(Object.values(json["documents_by_status"] as Json)).toEqual([0, 0, 0, 0, 0]);
   expect((await server.call("GET", `${at}/documents`, { key })).json).toEqual({ items: [], next_cursor: null });
   expect((await server.call("GET", `${at}/usage`, { key })).json).toMatchObject({ consistent: true, document_count: 0 });
+  const { items } = (await server.call("GET", "/v1/jobs?limit=100", { key })).json as { items: Json[] };
+  expect(items.filter(({ collection_id }) => collection_id === json["collection_id"])).toEqual([]);
   const prefix = `knowledge/${json["incarnation"] as string}/`;
   expect((await server.pinakes.objects.list(tenantScope("w1"), prefix)).keys).toEqual([]);
 }

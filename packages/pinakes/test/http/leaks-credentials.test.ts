@@ -1,5 +1,6 @@
 /** Leaks: credentials that are missing, revoked, expired or may only read, and what is visible but not allowed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../knowledge/support/until.ts";
 import { publicOperations } from "./support/leak-calls.ts";
 import { Leaks, type Call } from "./support/leak-walk.ts";
 import { commons, group } from "./support/leak-world.ts";
@@ -96,7 +97,7 @@ describe("visible, but not allowed", () => {
     const site: Site = { server, key: ann, repository: commons, collection: "shared", at };
     const document = await sendAndSettle(site, "ann.txt", "by ann");
     const job = (await server.call("POST", `${at}:reindex`, { key: ann })).json["job_id"] as string;
-    await server.settled(ann, `${at}/documents/${document["document_id"] as string}`);
+    await until(async () => (await server.call("GET", `/v1/jobs/${job}`, { key: ann })).json["status"] === "succeeded");
     const ben = await server.key("w1", "ben");
     expect((await server.call("GET", at, { key: ben })).json).toMatchObject({ access: "WRITE" });
     const doc = `${at}/documents/${document["document_id"] as string}`;

@@ -134,6 +134,24 @@ describe("the same workspace", () => {
     }
   });
 
+  it("R-LISA-72 who lost the group has lost the jobs that they started there, too", async () => {
+    const { server, world } = leaks;
+    const dee = await server.key("w1", "dee", { groups: ["passing"] });
+    const at = `/v1/repositories/${commons}/collections`;
+    await server.call("POST", at, { key: world.boss, body: { collection_id: "passing", name: "Passing", allowed_groups: ["passing"] } });
+    const sent = await server.call("POST", `${at}/passing/documents`, { key: dee, body: { name: "dee.txt", text: "words" } });
+    const job = `/v1/jobs/${sent.json["job_id"] as string}`;
+    const jobs = async () => ((await server.call("GET", "/v1/jobs", { key: dee })).json["items"] as Json[]).map(({ job_id }) => job_id);
+    expect((await server.call("GET", job, { key: dee })).json).toMatchObject({ kind: "ingest", result: { documents: [{ name: "dee.txt" }] } });
+    expect(await jobs()).toEqual([sent.json["job_id"]]);
+    await server.call("PATCH", `${at}/passing`, { key: world.boss, body: { allowed_groups: ["staying"] } });
+    const lost = await server.call("GET", job, { key: dee });
+    expect(lost.status).toBe(404);
+    expect(lost.text).not.toContain("dee.txt");
+    for (const verb of ["retry", "cancel"]) expect((await server.call("POST", `${job}:${verb}`, { key: dee })).status).toBe(404);
+    expect(await jobs()).toEqual([]);
+  });
+
   it("R-LISA-20 R-KB-03 another user's private collection and own repository are not there, with the group or without", async () => {
     for (const groups of [[], [group]]) {
       const cy = await leaks.who("w1", `cy-${groups.length}`, { groups });

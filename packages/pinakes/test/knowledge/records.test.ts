@@ -1,6 +1,6 @@
 /** Repositories and collections as records: defaults, what can change, what cannot, etags, the default collection, archiving. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, upload, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { engines, newPlace, openTestPinakes, upload, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

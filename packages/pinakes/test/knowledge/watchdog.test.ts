@@ -181,7 +181,11 @@ describe("deleted collections", () => {
     });
     await purging.sweep();
     await reached.promise;
+    await expect(process.knowledge.restoreCollection(machine.admin, "kb", place.collection)).rejects.toMatchObject({ code: "CONFLICT" });
+    // A process whose clock is a second behind.
+    machine.now -= 1_000;
     await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    machine.now += 1_000;
     held.resolve();
     const purges = async () => (await process.knowledge.listJobs(machine.admin)).items.filter(({ kind }) => kind === "purge");
     await expect
@@ -189,6 +193,45 @@ describe("deleted collections", () => {
       .toMatchObject([{ status: "succeeded", result: { restored: true } }]);
     await purging.close();
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
+  });
+
+  it("R-LISA-52 a delete whose process died at its very end does not delete again what was restored since", async () => {
+    await send("a.txt", "words about otters");
+    await process.work();
+    const dying = await machine.process();
+    let deleted = false;
+    // The vectors are the last thing that is deleted; the write after that would say that the job is done.
+    dying.calls.add({ at: (call) => (deleted ||= call === "vectors.delete") && call === "items.write", kind: "crash-before" });
+    void dying.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    await dying.calls.died;
+    expect((await process.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true })).status).toBe("DELETED");
+    machine.now += 1_000;
+    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    machine.now += 600_000;
+    await process.sweep();
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+    const { items } = await process.knowledge.listJobs(machine.admin);
+    const outcomes = items.filter(({ kind }) => kind === "restore" || kind === "delete").map(({ kind, status }) => [kind, status]);
+    expect(outcomes).toEqual([
+      ["restore", "succeeded"],
+      ["delete", "succeeded"],
+    ]);
+  });
+
+  it("R-LISA-52 of several that restore at once, in two processes, none harms the other", async () => {
+    await send("a.txt", "words about otters");
+    await process.work();
+    const second = await machine.process();
+    for (let round = 0; round < 5; round += 1) {
+      await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+      machine.now += 1_000;
+      const restoring = [process, second, process, second].map(({ knowledge }) => knowledge.restoreCollection(machine.admin, "kb", place.collection));
+      expect((await Promise.allSettled(restoring)).some(({ status }) => status === "fulfilled")).toBe(true);
+      expect(await texts(place, "otters")).toEqual(["words about otters"]);
+    }
+    await second.close();
+    const count = await machine.items.read(machine.admin.scope, "collections", { partition: ["kb"], id: "count" });
+    expect(count?.document["collections"]).toBe(2);
   });
 
   it("R-LISA-52 a restore clears the time of the purge: the collection outlives it", async () => {

@@ -10,6 +10,7 @@ import type { KnowledgeParts } from "../parts.ts";
 import { jobView, type JobView } from "../views.ts";
 import { documentIdsOf, withDocuments, type DocumentResult } from "./ingest-jobs.ts";
 import type { JobRecord, Jobs, NewJob } from "./jobs.ts";
+import { seesJob } from "./sees-job.ts";
 
 export interface JobDeskPieces {
   readonly parts: KnowledgeParts;
@@ -43,6 +44,11 @@ export class JobDesk {
     await this.#pieces.jobs.setInput(caller.scope, jobId, { document_ids: documentIds });
   }
 
+  /** Nothing was taken, so nothing is left, not even the job. */
+  async forgetIngest(caller: Caller, jobId: string): Promise<void> {
+    await this.#pieces.jobs.forget(caller.scope, jobId);
+  }
+
   async get(caller: Caller, jobId: string): Promise<JobView> {
     return this.#view(caller, await this.#visible(caller, jobId));
   }
@@ -57,7 +63,7 @@ export class JobDesk {
     let { cursor } = options;
     do {
       const page = await this.#pieces.jobs.list(scope, { limit: limit - items.length, cursor });
-      for (const job of page.items) if (await this.#sees(caller, job)) items.push(await this.#view(caller, job));
+      for (const job of page.items) if (await seesJob(this.#pieces.library, caller, job)) items.push(await this.#view(caller, job));
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < limit);
     return { items, ...(cursor === undefined ? {} : { cursor }) };
@@ -89,19 +95,8 @@ export class JobDesk {
 
   async #visible(caller: Caller, jobId: string): Promise<JobRecord> {
     const job = await this.#pieces.jobs.read(requireCaller(caller), jobId);
-    if (job === undefined || !(await this.#sees(caller, job))) throw notFound(`job "${jobId}"`);
+    if (job === undefined || !(await seesJob(this.#pieces.library, caller, job))) throw notFound(`job "${jobId}"`);
     return job;
-  }
-
-  async #sees(caller: Caller, job: JobRecord): Promise<boolean> {
-    if (caller.role === "admin" || job.created_by === caller.userId) return true;
-    try {
-      await this.#pieces.collections.open(caller, job.repository_id, job.collection_id, { deleted: true });
-      return true;
-    } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "NOT_FOUND" || error.code === "FORBIDDEN")) return false;
-      throw error;
-    }
   }
 
   async #own(caller: Caller, jobId: string, action: string): Promise<JobRecord> {

@@ -176,9 +176,11 @@ export class Collections {
       return new PinakesError("LIMIT_EXCEEDED", `There are ${max} collections here already, which is the most. Delete one first.`, { cause: error });
     }
     if (error.code !== "CONFLICT") return error;
-    const same = await this.#library.collection(caller.scope, record.repository_id, record.collection_id);
-    if (same !== undefined) {
-      const until = same.record.purge_at === null ? "" : ` (it is deleted, and can be restored until ${same.record.purge_at})`;
+    const [parent, same] = await this.#library.both(caller.scope, record.repository_id, record.collection_id);
+    if (parent !== undefined && same !== undefined) {
+      // Only who could restore it is told that it can be.
+      const deleted = same.record.purge_at !== null && decideCollection(caller, parent.record, same.record).level === "ADMIN";
+      const until = deleted ? ` (it is deleted, and can be restored until ${same.record.purge_at})` : "";
       return new PinakesError("CONFLICT", `A collection "${record.collection_id}" exists in repository "${record.repository_id}"${until}.`, { cause: error });
     }
     return nameTaken(record, error);

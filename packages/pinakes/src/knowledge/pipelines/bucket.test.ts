@@ -79,7 +79,22 @@ describe("a pipeline on a bucket", () => {
     await using _ = bench;
     for (const source of ["s3://other-bucket/open", `s3://${bucket}`, `s3://${bucket}/opened`, `s3://${bucket}/private/`])
       expect((await failure(bench.pipeline({ source }), "FORBIDDEN")).detail).toContain(`There are file:${bench.folder}, s3://${bucket}/open/.`);
+    const other = await bench.another({ pipelineBuckets: [{ bucket, endpoint: server.endpoint, region, credentials, tenants: ["other"] }] });
+    await failure(other.knowledge.createPipeline(admin, "r", "c", { trigger: "schedule", source: `s3://${bucket}/open` }), "FORBIDDEN");
     await bench.pipeline({ source: `s3://${bucket}/open` });
+  });
+
+  it("one event on a source that is empty now does not begin to empty the collection", async () => {
+    const { bench, bucket, source, put, remove } = await withBucket();
+    await using _ = bench;
+    const keys = Array.from({ length: pipelineLimits.guardDocumentsMin }, (__, i) => `open/docs/f${i}.txt`);
+    for (const key of keys) await put(key, key);
+    const id = await bench.pipeline({ source, trigger: "event", auto_remove: true });
+    await begun(bench);
+    for (const key of keys) await remove(key);
+    const { job } = await bench.knowledge.notifyPipeline(admin, "r", "c", id, { Records: [record("ObjectRemoved:Delete", bucket, keys[0] as string)] });
+    expect(await bench.ended(job?.job_id as string)).toMatchObject({ status: "failed", error: expect.stringContaining("10 of the pipeline's 10 documents") });
+    expect(await bench.documents()).toHaveLength(keys.length);
   });
 
   it("a bucket that is not there is refused, and one that is gone later removes nothing", async () => {

@@ -5,7 +5,7 @@ import { openMemoryItems } from "../../drivers/memory/index.ts";
 import { systemScope } from "../../domain/scope.ts";
 import { failure } from "../../testing/object-store/fixture.ts";
 import { Shelf } from "../documents/shelf.ts";
-import { documentsContainer, type PipelineSettings, type RepositoryRecord } from "../model/records.ts";
+import { documentsContainer, itemIds, type PipelineSettings, type RepositoryRecord } from "../model/records.ts";
 import { FolderReader } from "./folder-reader.ts";
 import { pipelineLimits } from "./limits.ts";
 import { leaseMs, PipelineRegistry, pipelinesContainer, type Lease } from "./pipeline-registry.ts";
@@ -44,6 +44,40 @@ describe("plans", () => {
     };
     expect((await planAll({ ...parts, sourceFilesMax: 3 })).add).toHaveLength(3);
     expect((await failure(planAll({ ...parts, sourceFilesMax: 2 }), "LIMIT_EXCEEDED")).detail).toContain("more than 2 files");
+  });
+
+  it("what another job is fetching is left to it; what the same job left half done, and what broke off, is fetched again", async () => {
+    await using bench = await Bench.open();
+    await bench.write({ "a.txt": "a" });
+    await using items = await openMemoryItems({ clock: new TestClock() });
+    await items.openContainer(documentsContainer);
+    const place = { repository_id: "r", collection_id: "c", incarnation: "i" };
+    const shelf = new Shelf(items, admin.scope, place);
+    await shelf.ensure();
+    const reader = new FolderReader(bench.folder, [bench.folder]);
+    const pipeline = settings(`file:${bench.folder}`);
+    const parts = { items, shelf, repository: { owner: null } as RepositoryRecord, reader, pipeline, fileBytesMax: 10 };
+    const { etag } = (await reader.stat(bench.uri("a.txt"))) as { etag: string };
+    const source = { type: "auto", uri: bench.uri("a.txt"), pipeline_id: "p", etag };
+    const put = (fields: object) =>
+      shelf.clean([
+        { op: "upsert", document: shelf.document(itemIds.document("d"), { kind: "document", document_id: "d", source, job_id: "j", version: 1, ...fields }) },
+      ]);
+    const counts = async (jobId?: string) => {
+      const { add, replace, unchanged } = await planAll({ ...parts, jobId });
+      return [add.length, replace.length, unchanged];
+    };
+    await put({ status: "uploading", versions: [] });
+    expect([await counts("j"), await counts("k"), await counts()]).toEqual([
+      [0, 1, 0],
+      [0, 0, 1],
+      [0, 0, 1],
+    ]);
+    await put({ status: "failed", versions: [] });
+    expect(await counts("k")).toEqual([0, 1, 0]);
+    // Its bytes are here, and could not be read as what their name says: they are the same still.
+    await put({ status: "failed", versions: [{ version: 1 }] });
+    expect(await counts("k")).toEqual([0, 0, 1]);
   });
 
   it("shows the first thousand names and counts all; a result names the first hundred", async () => {

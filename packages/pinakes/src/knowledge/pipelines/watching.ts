@@ -96,7 +96,7 @@ export class Watching {
     const watched: Watched = known ?? { lease, scope, entry, by: state.pipeline.created_by, allAt: 0, failed: 0, broken: false };
     this.#watched.set(entry.id, watched);
     if (watched.broken || watched.watch === undefined) await this.#open(watched);
-    
+    if (watched.allAt <= parts.clock.now()) await this.#start(watched, undefined);
   }
 
   async #open(watched: Watched): Promise<void> {

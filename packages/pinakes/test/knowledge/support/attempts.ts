@@ -87,6 +87,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   listJobs: (k, caller) => k.listJobs(caller, { limit: 100 }),
   evaluations: (k, caller) => k.evaluations(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
+  "queue.summary": (k, caller) => k.queue.summary(caller, (cursor) => k.listCollections(caller, { cursor })),
   "queue.dead": (k, caller) => k.queue.dead(caller, "documents"),
   "queue.redrive": (k, caller, t) => k.queue.redrive(caller, "documents", t.pipeline),
   "queue.discard": (k, caller, t) => k.queue.discard(caller, "documents", t.pipeline),

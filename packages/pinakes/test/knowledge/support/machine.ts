@@ -118,7 +118,7 @@ export class Process {
   /** Until there is no message that can be had now. */
   async work(): Promise<void> {
     const stop = new AbortController();
-    this.#idle.then = () => {
+    this.#idle.told = () => {
       if (this.#opened.metrics().active === 0) stop.abort();
     };
     await this.#opened.work(stop.signal);
@@ -135,13 +135,13 @@ export class Process {
 
 /** A receiver that finds nothing is told of, and does not wait. */
 class Idle {
-  then: () => void = () => {};
+  told: () => void = () => {};
 
   watch(queue: Queue): Queue {
     const receive: Queue["receive"] = async (scope, name, options) => {
       const messages = await queue.receive(scope, name, { ...options, waitMs: 0 });
       if (messages.length === 0) {
-        this.then();
+        this.told();
         // So that a worker which waits for others does not spin.
         await new Promise((resolve) => void setTimeout(resolve, 1));
       }

