@@ -1,4 +1,5 @@
 /** `pinakes documents …`: put files into collections, look at them, take them out. */
+import { posix } from "node:path";
 import { PinakesError } from "../domain/errors.ts";
 import type { DocumentView, Passage } from "../knowledge/index.ts";
 import { defineCommand, type Group, type Outcome } from "./command.ts";
@@ -90,7 +91,7 @@ const reindex = defineCommand({
 
 export const documents: Group = { summary: "the files of a collection", commands: { add, wait, list, show, delete: remove, reindex } };
 
-/** By id; else by name, where one document alone has it. */
+/** By id; else by name, or by the way inside its folder, where one document alone has it. */
 async function findDocument({ knowledge, caller }: Session, { repository, collection }: Address, word: string): Promise<DocumentView> {
   try {
     return await knowledge.document(caller, repository, collection, word);
@@ -98,13 +99,13 @@ async function findDocument({ knowledge, caller }: Session, { repository, collec
     if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
     const found: DocumentView[] = [];
     for (let cursor: string | undefined; ;) {
-      const page = await knowledge.listDocuments(caller, repository, collection, { q: word, limit: 100, cursor });
-      found.push(...page.items.filter(({ name }) => name === word));
+      const page = await knowledge.listDocuments(caller, repository, collection, { q: posix.basename(word), limit: 100, cursor });
+      found.push(...page.items.filter((document) => document.name === word || placeOf(document) === word));
       cursor = page.next_cursor ?? undefined;
       if (cursor === undefined) break;
     }
     if (found.length > 1)
-      throw new PinakesError("CONFLICT", `${found.length} documents are called "${word}"; say which: ${found.map(({ document_id }) => document_id).join(", ")}.`);
+      throw new PinakesError("CONFLICT", `${found.length} documents are called "${word}"; say which: ${found.map((document) => `${placeOf(document)} (${document.document_id})`).join(", ")}.`);
     if (found[0] === undefined) throw error;
     return found[0];
   }

@@ -20,7 +20,12 @@ function expectProblem({ status, headers, json, text }: Reply, wanted: number, d
   expect(headers.get("content-type")).toBe("application/problem+json");
   expect(headers.get("cache-control")).toBe("no-store");
   expect(Object.keys(json)).toEqual(expect.arrayContaining(["type", "title", "status", "detail", "code", "retryable", "request_id"]));
-  expect(json).toMatchObject({ status: wanted, retryable: false, request_id: headers.get("x-request-id"), type: expect.stringMatching(/^urn:pinakes:/) as string });
+  expect(json).toMatchObject({
+    status: wanted,
+    retryable: false,
+    request_id: headers.get("x-request-id"),
+    type: expect.stringMatching(/^urn:pinakes:/) as string,
+  });
   expect(json["detail"]).toMatch(detail);
 }
 
@@ -172,7 +177,11 @@ describe("files", () => {
       expect(told.get(name)?.["error"], name).not.toMatch(/undefined|TypeError|at \w+ \(|\.ts:/);
     }
     expect(told.get("bomb.docx")?.["error"]).toMatch(/unpacked/);
-    expect((await server.call("GET", at, { key })).json).toMatchObject({ document_count: 4, indexing_status: "error", documents_by_status: { failed: 3, indexed: 1 } });
+    expect((await server.call("GET", at, { key })).json).toMatchObject({
+      document_count: 4,
+      indexing_status: "error",
+      documents_by_status: { failed: 3, indexed: 1 },
+    });
   });
 
   it("R-KB-44 a name that is there, ignoring case, is 409 over HTTP; with replace it takes its place, and count and size are right", async () => {
@@ -194,7 +203,10 @@ describe("files", () => {
 /** A ZIP whose entries say that they are as large as this when they are unpacked. */
 function claiming(zip: Uint8Array, bytes: number): Uint8Array {
   const changed = Buffer.from(zip);
-  for (const [signature, sizeAt] of [["PK\u0001\u0002", 24], ["PK\u0003\u0004", 22]] as const) {
+  for (const [signature, sizeAt] of [
+    ["PK\u0001\u0002", 24],
+    ["PK\u0003\u0004", 22],
+  ] as const) {
     for (let at = changed.indexOf(signature); at !== -1; at = changed.indexOf(signature, at + 4)) changed.writeUInt32LE(bytes, at + sizeAt);
   }
   return changed;

@@ -18,7 +18,12 @@ afterAll(() => server?.[Symbol.asyncDispose]());
 function expectProblem({ status, headers, json, text }: Reply, wanted: number, detail: RegExp): void {
   expect(status, text).toBe(wanted);
   expect(headers.get("content-type")).toBe("application/problem+json");
-  expect(json).toMatchObject({ status: wanted, code: expect.any(String) as string, title: expect.any(String) as string, request_id: headers.get("x-request-id") });
+  expect(json).toMatchObject({
+    status: wanted,
+    code: expect.any(String) as string,
+    title: expect.any(String) as string,
+    request_id: headers.get("x-request-id"),
+  });
   expect(json["detail"]).toMatch(detail);
 }
 const send = (body: string | Uint8Array, type?: string) =>
@@ -60,7 +65,10 @@ describe("bodies", () => {
   });
 
   it("keys that mean something to JavaScript mean nothing here", async () => {
-    const reply = await send('{"name":"Proto","metadata":{"custom_fields":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}}}', "application/json");
+    const reply = await send(
+      '{"name":"Proto","metadata":{"custom_fields":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}}}',
+      "application/json",
+    );
     expect(reply.status === 201 || reply.status === 400, reply.text).toBe(true);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
@@ -90,7 +98,7 @@ describe("paths, queries and headers", () => {
     expectProblem(await server.call("GET", `/v1/jobs?cursor=nonsense`, { key }), 400, /cursor/i);
     expectProblem(await server.call("GET", `/v1/repositories?cursor=nonsense`, { key }), 400, /cursor/i);
     expectProblem(await server.call("GET", `/v1/keys?cursor=nonsense`, { key }), 400, /cursor/i);
-    const changed = `${next_cursor as string}`.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+    const changed = (next_cursor as string).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
     expectProblem(await server.call("GET", `${collections}?limit=1&cursor=${encodeURIComponent(changed)}`, { key }), 400, /cursor/i);
   });
 
@@ -123,7 +131,7 @@ describe("paths, queries and headers", () => {
     expectProblem(await search({ query: "x", mode: "magic" }), 400, /mode/);
     expectProblem(await search({ query: "x", limit: 0 }), 400, /limit/);
     expectProblem(await search({ query: "x", limit: 1_001 }), 400, /limit/);
-    expectProblem(await search({ query: "x", filter: { "a": { "$where": "1" } } }), 400, /./);
+    expectProblem(await search({ query: "x", filter: { a: { $where: "1" } } }), 400, /./);
     expectProblem(await search({ query: "x", as_of: "yesterday" }), 400, /as_of/);
     expectProblem(await search({ query: "x", diversity: 2 }), 400, /diversity/);
     expect((await search({ query: "x", limit: 1_000 })).status).toBe(200);

@@ -75,7 +75,10 @@ describe("the reference", () => {
         expect(operation["tags"], where).toHaveLength(1);
         expect(operation["security"], where).toBeInstanceOf(Array);
         const responses = operation["responses"] as Json;
-        expect(Object.keys(responses).some((status) => status.startsWith("2")), where).toBe(true);
+        expect(
+          Object.keys(responses).some((status) => status.startsWith("2")),
+          where,
+        ).toBe(true);
         const declared = ((operation["parameters"] ?? []) as Json[]).filter((parameter) => parameter["in"] === "path").map(({ name }) => name);
         expect(declared.toSorted(), where).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).toSorted());
       }
@@ -128,7 +131,8 @@ describe("sessions", () => {
     const csrf = ((await opened.json()) as Json)["csrf_token"] as string;
     const me = await server.call("GET", "/v1/me", { headers: { cookie } });
     expect(me.json).toMatchObject({ user_id: "ann", workspace_id: "w1", via: "session", csrf_token: csrf });
-    const make = (headers: Record<string, string>) => server.call("POST", "/v1/repositories/me/collections", { body: { name: "Mine" }, headers: { cookie, ...headers } });
+    const make = (headers: Record<string, string>) =>
+      server.call("POST", "/v1/repositories/me/collections", { body: { name: "Mine" }, headers: { cookie, ...headers } });
     const without = await make({});
     expect([without.status, without.json["detail"]]).toEqual([403, expect.stringContaining("X-CSRF-Token")]);
     expect((await make({ "x-csrf-token": "wrong" })).status).toBe(403);
@@ -176,7 +180,8 @@ describe("search", () => {
     const site = await newSite(server, key);
     const ids = new Map<unknown, unknown>();
     for (let i = 0; i < 12; i += 1) ids.set(`n${i}.txt`, (await sendAndSettle(site, `n${i}.txt`, `The heron number ${i} stands in the water.`))["document_id"]);
-    const search = async (body: object) => (await server.call("POST", `${site.at}/search`, { key, body: { query: "heron", ...body } })).json as { hits: Json[]; mode_used: string };
+    const search = async (body: object) =>
+      (await server.call("POST", `${site.at}/search`, { key, body: { query: "heron", ...body } })).json as { hits: Json[]; mode_used: string };
     expect((await search({})).hits).toHaveLength(10);
     for (const mode of ["hybrid", "vector", "keyword"] as const) {
       const { hits, mode_used } = await search({ mode, limit: 3 });
@@ -187,7 +192,10 @@ describe("search", () => {
         expect(Object.keys(scores as Json).toSorted()).toEqual(mode === "hybrid" ? ["keyword", "vector"] : [mode]);
       }
     }
-    const everywhere = await server.call("POST", "/v1/search", { key, body: { query: "heron", collections: [{ repository: site.repository, collection: site.collection }] } });
+    const everywhere = await server.call("POST", "/v1/search", {
+      key,
+      body: { query: "heron", collections: [{ repository: site.repository, collection: site.collection }] },
+    });
     expect(everywhere.json["hits"]).toHaveLength(10);
   });
 });

@@ -68,7 +68,9 @@ describe("etags", () => {
     const inherited = await get(here.at, { "if-none-match": patched.headers.get("etag") as string });
     expect(inherited.status).toBe(200);
     expect(inherited.json["chunking_strategy"]).toMatchObject({ chunk_size: 333 });
-    expect((await server.call("PATCH", here.at, { key, body: { description: "y" }, headers: { "if-match": patched.headers.get("etag") as string } })).status).toBe(200);
+    expect(
+      (await server.call("PATCH", here.at, { key, body: { description: "y" }, headers: { "if-match": patched.headers.get("etag") as string } })).status,
+    ).toBe(200);
   });
 
   it("HEAD answers as GET does, without a body", async () => {
@@ -126,12 +128,15 @@ describe("pages", () => {
   it("walk through all, each once, in order, with filters; the end says so", async () => {
     const { repository } = await newSite(server, key);
     const at = `/v1/repositories/${repository}/collections`;
-    for (let i = 0; i < 25; i += 1) await server.call("POST", at, { key, body: { name: `Volume ${String(i).padStart(2, "0")}`, description: i % 2 === 0 ? "even" : "odd" } });
+    for (let i = 0; i < 25; i += 1)
+      await server.call("POST", at, { key, body: { name: `Volume ${String(i).padStart(2, "0")}`, description: i % 2 === 0 ? "even" : "odd" } });
     const walk = async (query: string) => {
       const seen: unknown[] = [];
       let cursor: string | null = "";
       for (let pages = 0; cursor !== null && pages < 50; pages += 1) {
-        const { json, status, text }: { json: Json; status: number; text: string } = await get(`${at}?${query}${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
+        const { json, status, text }: { json: Json; status: number; text: string } = await get(
+          `${at}?${query}${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
         expect(status, text).toBe(200);
         seen.push(...(json["items"] as Json[]).map(({ name }) => name));
         cursor = json["next_cursor"] as string | null;

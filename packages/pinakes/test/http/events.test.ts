@@ -29,7 +29,7 @@ class Listener {
     this.#stop = stop;
   }
 
-  static async open(server: TestServer, key: string, headers: Record<string, string> = {}): Promise<Listener> {
+  static async open(server: TestServer, key: string | undefined, headers: Record<string, string> = {}): Promise<Listener> {
     const stop = new AbortController();
     const response = await server.raw("GET", "/v1/events", { key, headers, signal: stop.signal });
     expect(response.status).toBe(200);
@@ -46,7 +46,7 @@ class Listener {
     const { done, value } = await (this.#pending ?? this.#reader.read());
     this.#pending = undefined;
     if (value !== undefined) this.text += new TextDecoder().decode(value);
-    return done !== true;
+    return !done;
   }
 
   /** The next event for which `wanted` holds. */
@@ -152,5 +152,22 @@ describe("events", () => {
     await sendAndSettle(site, "after.txt", "after");
     await listener.ended();
     expect(listener.text).not.toContain("after.txt");
+  });
+
+  it("a browser's session opens a stream with its cookie, and signing out ends it", async () => {
+    const { server, world } = leaks;
+    const signedIn = await server.raw("POST", "/v1/sessions", { body: { token: world.ann } });
+    const cookie = (signedIn.headers.get("set-cookie") as string).split(";")[0] as string;
+    const csrf = ((await signedIn.json()) as Json)["csrf_token"] as string;
+    const listener = await Listener.open(server, undefined, { cookie });
+    const { rid, cid } = world.targets.groupCollection;
+    const site = { server, key: world.ann, repository: rid, collection: cid, at: `/v1/repositories/${rid}/collections/${cid}` };
+    await sendAndSettle(site, "signed in.txt", "before");
+    await listener.next(isIndexed("signed in.txt"));
+    expect((await server.call("DELETE", "/v1/sessions", { headers: { cookie, "x-csrf-token": csrf } })).status).toBe(204);
+    await sendAndSettle(site, "signed out.txt", "after");
+    await listener.ended();
+    expect(listener.text).not.toContain("signed out.txt");
+    expect(listener.text).toContain('"code":"UNAUTHENTICATED"');
   });
 });

@@ -68,7 +68,8 @@ describe("credentials", () => {
     const key = await server.key("w1", `reader`, { groups: [group], role: "admin", scopes: ["read"] });
     const changes = ({ method, how, id }: Call) => method !== "GET" && how.changes !== false && !publicOperations.has(id);
     // As somebody who is not there, an admin finds nothing: that is another test.
-    const reads = ({ method, how, id }: Call) => how.kind !== "stream" && id !== "endSession" && how.adminsOnly !== true && how.kind !== "odd" && (method === "GET" || how.changes === false);
+    const reads = ({ method, how, id }: Call) =>
+      how.kind !== "stream" && id !== "endSession" && how.adminsOnly !== true && how.kind !== "odd" && (method === "GET" || how.changes === false);
     let refused = 0;
     await leaks.unchanged(async () => {
       for (const target of Object.values(world.targets)) {

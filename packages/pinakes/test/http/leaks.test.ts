@@ -97,7 +97,13 @@ describe("another workspace", () => {
     const { server, world } = leaks;
     const eve = await server.key("w4", "eve", { role: "admin" });
     const { rid, cid } = world.targets.groupRepository;
-    for (const path of ["/v1/repositories?limit=1", "/v1/collections?limit=1", "/v1/jobs?limit=1", "/v1/keys?limit=1", `/v1/repositories/${rid}/collections?limit=1`]) {
+    for (const path of [
+      "/v1/repositories?limit=1",
+      "/v1/collections?limit=1",
+      "/v1/jobs?limit=1",
+      "/v1/keys?limit=1",
+      `/v1/repositories/${rid}/collections?limit=1`,
+    ]) {
       const cursor = (await server.call("GET", path, { key: world.boss })).json["next_cursor"] as string;
       expect(cursor, path).toBeTypeOf("string");
       const reply = await server.call("GET", `${path}&cursor=${encodeURIComponent(cursor)}`, { key: eve });
@@ -127,7 +133,10 @@ describe("the same workspace", () => {
     const at = `/v1/repositories/${commons}/collections`;
     await server.call("POST", at, { key: world.ann, body: { collection_id: "burnt-2645", name: "Burnt letters", private: true } });
     await server.call("DELETE", `${at}/burnt-2645`, { key: world.ann });
-    for (const body of [{ collection_id: "diary-4142", name: "Other" }, { collection_id: "burnt-2645", name: "Other" }]) {
+    for (const body of [
+      { collection_id: "diary-4142", name: "Other" },
+      { collection_id: "burnt-2645", name: "Other" },
+    ]) {
       const reply = await server.call("POST", at, { key: cy, body });
       expect([reply.status, reply.json["code"]]).toEqual([409, "CONFLICT"]);
       expect(reply.json["detail"]).toBe(`A collection "${body.collection_id}" exists in repository "${commons}".`);

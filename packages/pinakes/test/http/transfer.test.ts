@@ -25,8 +25,15 @@ describe("forms", () => {
     const { status, json } = await server.call("POST", `${at}/documents`, { key, body: form(files, { metadata: '{"batch":7}' }) });
     expect(status).toBe(202);
     const documents = json["documents"] as Json[];
-    expect(documents.map(({ name, metadata }) => [name, metadata])).toEqual([["a.txt", { batch: 7 }], ["c.md", { batch: 7 }]]);
-    expect((json["errors"] as Json[]).map(({ name, code }) => [name, code])).toEqual([["b.exe", "INVALID"], ["here.txt", "CONFLICT"], ["d.txt", "INVALID"]]);
+    expect(documents.map(({ name, metadata }) => [name, metadata])).toEqual([
+      ["a.txt", { batch: 7 }],
+      ["c.md", { batch: 7 }],
+    ]);
+    expect((json["errors"] as Json[]).map(({ name, code }) => [name, code])).toEqual([
+      ["b.exe", "INVALID"],
+      ["here.txt", "CONFLICT"],
+      ["d.txt", "INVALID"],
+    ]);
     for (const { document_id } of documents) expect(await server.settled(key, `${at}/documents/${document_id as string}`)).toMatchObject({ status: "indexed" });
     expect(await counters(at)).toMatchObject({ document_count: 3, total_size_bytes: 17 });
   });
@@ -90,7 +97,10 @@ describe("content", () => {
     expect((await server.call("GET", `${at}/content`, { key })).text).toBe("two");
     expect((await server.call("GET", `${at}/content?version=9`, { key })).status).toBe(404);
     const { items } = (await server.call("GET", `${at}/versions`, { key })).json as { items: Json[] };
-    expect(items.map(({ version, live }) => [version, live])).toEqual([[2, true], [1, false]]);
+    expect(items.map(({ version, live }) => [version, live])).toEqual([
+      [2, true],
+      [1, false],
+    ]);
   });
 });
 

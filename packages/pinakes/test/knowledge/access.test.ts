@@ -135,7 +135,7 @@ describe.each(engines)("access on %s", (engine) => {
     await test.knowledge.deleteDocument(ann, id, collection_id, document.document_id);
   });
 
-  it("R-KB-03 a user's own repository is found as me, by that user and the admins only", async () => {
+  it("a user's own repository is found as me, by that user and the admins only", async () => {
     const ann = test.as("ann-personal");
     const { repository_id, personal } = await test.knowledge.repository(ann, "me");
     expect(personal).toBe(true);

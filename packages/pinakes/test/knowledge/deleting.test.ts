@@ -90,7 +90,7 @@ describe.each(engines)("deleting on %s", (engine) => {
     await expect(upload(place, "a.txt", "x")).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("R-KB-35 a purge needs the id as confirmation, removes records, objects and passages, frees the id, and can be repeated", async () => {
+  it("a purge needs the id as confirmation, removes records, objects and passages, frees the id, and can be repeated", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");

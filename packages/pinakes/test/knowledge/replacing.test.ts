@@ -177,7 +177,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(await until(async () => (await strays()).length === 0)).toBe(true);
   });
 
-  it("R-KB-12 last_sync_at is there after the first document is done, and stays when a document is sent again in the middle of an upload", async () => {
+  it("last_sync_at is there after the first document is done, and stays when a document is sent again in the middle of an upload", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const synced = async () => (await knowledge.collection(caller, repository, collection)).last_sync_at;

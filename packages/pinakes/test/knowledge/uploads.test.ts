@@ -63,7 +63,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     expect((await test.knowledge.collection(user, "me", collection_id)).document_count).toBe(3);
   });
 
-  it("R-KB-17 R-KB-18 one id everywhere: in the record, the object's key, the passage and the answer; a passage is its catalog owner's", async () => {
+  it("R-KB-18 one id everywhere: in the record, the object's key, the passage and the answer; a passage is its catalog owner's", async () => {
     const user = test.as("owner-of-ids");
     const { collection_id, repository_id, incarnation } = await test.knowledge.createCollection(user, "me", { name: "Ids" });
     const theirs = { knowledge: test.knowledge, caller: test.admin, repository: repository_id, collection: collection_id };

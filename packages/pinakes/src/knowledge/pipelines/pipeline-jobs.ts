@@ -88,11 +88,16 @@ export class PipelineJobs {
       if (waits % waitsPerTell === 0) await tools.tell({ done: 0, total: 0 });
       await pause(waitMs, undefined, { signal: tools.signal });
     }
+    let last = { done: 0, total: 0 };
+    const tell: JobTools["tell"] = async (progress) => tools.tell((last = progress));
+    // One large file may take longer than the lease, and than a job may be silent.
     const beat = setInterval(() => {
-      registry.hold(lease).catch((error: unknown) => parts.log(`pipeline ${lease.pipeline_id}: its lease could not be renewed: ${String(error)}`));
+      Promise.all([registry.hold(lease), tools.tell(last)]).catch((error: unknown) =>
+        parts.log(`pipeline ${lease.pipeline_id}, its sign of life: ${String(error)}`),
+      );
     }, beatMs).unref();
     try {
-      return await this.#runAlone(scope, job, tools);
+      return await this.#runAlone(scope, job, { signal: tools.signal, tell });
     } finally {
       clearInterval(beat);
       await registry.release(lease);

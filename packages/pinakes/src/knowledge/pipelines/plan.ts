@@ -153,7 +153,7 @@ class Sorted {
   /** Nothing to read: the bytes are here already, or somebody is fetching them. What could not be parsed does not get better by itself. */
   #isSame(file: SourceFile, known: DocumentRecord): boolean {
     if (known.source.etag !== file.etag || !isOwn(known, this.#parts.pipeline)) return false;
-    
+    if (known.status === "uploading") return known.job_id !== this.#parts.jobId;
     return known.status !== "failed" || known.versions[0]?.version === known.version;
   }
 }

@@ -4,6 +4,7 @@
  * The vectors find candidates; the documents' records decide which of them exist. A passage is shown only if its run is the live one
  * of its document, so a search sees the old or the new passages of a document that is replaced, never both or none.
  */
+import { setImmediate as tick } from "node:timers/promises";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
@@ -122,6 +123,8 @@ export class Search {
   }
 
   async #search(caller: Caller, query: CheckedSearch): Promise<SearchResult> {
+    // Embedded stores answer without ever leaving this turn of the event loop: one search after the other would keep all else from its turn.
+    await tick();
     const began = performance.now();
     const targets = await this.#targets(caller, query);
     const embedBegan = performance.now();
@@ -189,7 +192,8 @@ export class Search {
       const hits = await this.#query(caller, shelf.vectors(generation), { ...query, limit }, vector);
       const { live, overtaken } = await liveHits(shelf, hits, generation, query.asOf !== undefined);
       const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
-      if (!enough || hits.length === 0) await sameGeneration(target);
+      // Passages that are not shown, or none at all, may be those of a generation that was the collection's a moment ago.
+      if (live.length < hits.length || hits.length === 0) await sameGeneration(target);
       if (enough || round_ >= roundsMax) return live.map(({ hit, document }) => ({ opened, hit, document }));
       limit = Math.min(knowledgeLimits.searchHitsMax, limit * 2);
     }

@@ -63,7 +63,11 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   getRepository: [thing],
   updateRepository: [withBody(() => ({ description: "taken over" }))],
   deleteRepository: [{ kind: "thing", query: ({ rid }) => `confirm=${rid}` }, thing],
-  createCollection: [withBody(() => ({ name: "Intruder" })), odd(() => ({ name: "bad/name" })), withBody(({ cid }) => ({ collection_id: cid, name: "Same id" }))],
+  createCollection: [
+    withBody(() => ({ name: "Intruder" })),
+    odd(() => ({ name: "bad/name" })),
+    withBody(({ cid }) => ({ collection_id: cid, name: "Same id" })),
+  ],
   listCollections: [{ kind: "thing" }, { kind: "thing", query: () => "status=all&q=a" }],
   listAllCollections: [list, { kind: "list", query: () => "status=all&sort=name" }],
   getCollection: [thing, { kind: "thing", query: () => "deleted=true" }],

@@ -97,7 +97,8 @@ export class Leaks implements AsyncDisposable {
         expect(((reply.json["items"] ?? reply.json["hits"]) as Json[]).length, what).toBe(0);
         expect(reply.json["next_cursor"] ?? null, what).toBeNull();
       }
-      if (kind === "thing" || kind === "same" || kind === "odd" || kind === "public") expectBytesOf(reply, (await this.send(call, target, who.stranger)).reply, what);
+      if (kind === "thing" || kind === "same" || kind === "odd" || kind === "public")
+        expectBytesOf(reply, (await this.send(call, target, who.stranger)).reply, what);
       if (kind === "thing" && call.method === "GET") expect((await this.send({ ...call, method: "HEAD" }, target, who.key)).reply.status, what).toBe(404);
     }
     return chosen.length;

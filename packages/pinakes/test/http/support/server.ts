@@ -102,7 +102,7 @@ export function requestInit(method: string, { key, body, headers = {}, signal }:
     ...(body === undefined ? {} : { body: asIs ? body : JSON.stringify(body) }),
     ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
     ...(signal === undefined ? {} : { signal }),
-  } as RequestInit;
+  };
 }
 
 export async function readReply(response: Response): Promise<Reply> {

@@ -1,0 +1,115 @@
+/** What stands around collections: repositories that end, collections made by their first document, rows of one's own, figures. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { documentsContainer, itemIds } from "../../src/knowledge/model/records.ts";
+import { body, engines, newPlace, openTestPinakes, settled, texts, uploaded, type TestPinakes } from "./support/test-pinakes.ts";
+import { until } from "./support/until.ts";
+
+describe.each(engines)("around collections on %s", (engine) => {
+  let test: TestPinakes;
+  beforeAll(async () => {
+    test = await openTestPinakes(engine);
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  it("a repository is deleted with all its collections, the default one included, and its id is free again", async () => {
+    const place = await newPlace(test);
+    const { knowledge, repository } = place;
+    await uploaded(place, "a.txt", "words about otters");
+    await expect(knowledge.deleteRepository(test.admin, repository, "other")).rejects.toMatchObject({ code: "INVALID" });
+    const { job_id } = await knowledge.deleteRepository(test.admin, repository, repository);
+    const job = await until(async () => {
+      const found = await knowledge.job(test.admin, job_id);
+      return found.status === "succeeded" || found.status === "failed" ? found : undefined;
+    });
+    expect(job).toMatchObject({ status: "succeeded", result: { mode: "purge", collections: 2 } });
+    await expect(knowledge.repository(test.admin, repository)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await test.pinakes.objects.list(test.admin.scope, "knowledge/", { limit: 1_000 })).keys.some(({ key }) => key.includes(place.collection))).toBe(
+      false,
+    );
+    await knowledge.createRepository(test.admin, { repository_id: repository });
+    expect(await knowledge.countCollections(test.admin, { repositoryId: repository })).toBe(1);
+  });
+
+  it("the first document makes its collection where the repository says so, named as its id; a search never does", async () => {
+    const { knowledge, admin } = test;
+    const repository_id = `auto-${engine}`;
+    await knowledge.createRepository(admin, { repository_id, auto_create: true });
+    const place = { knowledge, caller: admin, repository: repository_id, collection: "made.by_use" };
+    await expect(texts(place, "x")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    // At the same time, and still one collection.
+    const documents = await Promise.all(
+      ["a.txt", "b.txt", "c.txt"].map((name) => knowledge.upload(admin, repository_id, "made.by_use", { name, body: body(`words of ${name}`) })),
+    );
+    for (const { document_id } of documents) await settled(place, document_id);
+    expect(await knowledge.collection(admin, repository_id, "made.by_use")).toMatchObject({ name: "made.by_use", document_count: 3, created_by: "root" });
+    await knowledge.updateRepository(admin, repository_id, { auto_create: false });
+    await expect(knowledge.upload(admin, repository_id, "another", { name: "a.txt", body: body("x") })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("rows of one's own are found by their vectors, lie beside the documents, and go with the collection", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    expect(await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).toMatchObject({ hits: [] });
+    const first = {
+      delta_id: "d1",
+      items: [
+        { id: "x", vector: [1, 0], metadata: { kind: "left" } },
+        { id: "y", vector: [0, 1], metadata: { kind: "right" } },
+      ],
+    };
+    await knowledge.rows.upsert(caller, repository, collection, first);
+    expect(await knowledge.rows.upsert(caller, repository, collection, first)).toMatchObject({ repeated: true });
+    const { hits } = await knowledge.rows.query(caller, repository, collection, { vector: [0.9, 0.1], filter: { kind: "left" } });
+    expect(hits.map(({ id }) => id)).toEqual(["x"]);
+    await expect(knowledge.rows.upsert(caller, repository, collection, { items: [{ id: "z", vector: [1, 2, 3] }] })).rejects.toMatchObject({ code: "INVALID" });
+    await uploaded(place, "a.txt", "words about otters");
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+    await knowledge.rows.delete(caller, repository, collection, { ids: ["x"] });
+    expect((await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id)).toEqual(["y"]);
+    expect((await knowledge.rows.manifest(caller, repository, collection)).versions.length).toBeGreaterThan(0);
+    await knowledge.deleteCollection(caller, repository, collection);
+    await expect(knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await knowledge.restoreCollection(caller, repository, collection);
+    expect((await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id)).toEqual(["y"]);
+  });
+
+  it("counters that were wrong are found by a recount, and set right when asked", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    await uploaded(place, "a.txt", "words about otters");
+    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ document_count: 1, consistent: true, repaired: false });
+    const { incarnation } = await knowledge.collection(caller, repository, collection);
+    const drift = [{ op: "incr" as const, path: "/document_count", value: 4 }];
+    await test.pinakes.items.write(caller.scope, documentsContainer.name, [repository, incarnation], { op: "patch", id: itemIds.stats, patch: drift });
+    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ document_count: 5, recounted: { document_count: 1 }, consistent: false });
+    expect(await knowledge.usage(caller, repository, collection, { repair: true })).toMatchObject({ document_count: 1, consistent: true, repaired: true });
+    expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(1);
+  });
+
+  it("what a workspace did is told by the minute to its admins, and to nobody else", async () => {
+    const other = test.as("boss", { tenant: "figures", role: "admin" });
+    const { knowledge } = test;
+    await knowledge.createRepository(other, { repository_id: "kb" });
+    const { collection_id } = await knowledge.createCollection(other, "kb", { name: "C" });
+    const place = { knowledge, caller: other, repository: "kb", collection: collection_id };
+    await uploaded(place, "a.txt", "words about otters");
+    await uploaded(place, "bad.pdf", "%PDF-1.4 nonsense");
+    await texts(place, "otters");
+    await knowledge.activity.flush();
+    const points = await knowledge.activity.read(other);
+    const sum = (figure: "searches" | "uploads" | "upload_bytes" | "documents_indexed" | "documents_failed") =>
+      points.reduce((total, point) => total + point[figure], 0);
+    expect([sum("searches"), sum("uploads"), sum("upload_bytes"), sum("documents_indexed"), sum("documents_failed")]).toEqual([1, 2, 35, 1, 1]);
+    const hourly = await knowledge.activity.read(other, { from: new Date(Date.now() - 7_200_000).toISOString(), step: 3_600 });
+    expect(hourly.reduce((total, point) => total + point.uploads, 0)).toBe(2);
+    await expect(knowledge.activity.read(test.as("ann", { tenant: "figures" }))).rejects.toMatchObject({ code: "FORBIDDEN" });
+    for (const query of [
+      { step: 59 },
+      { step: 61 },
+      { from: "soon" },
+      { from: "2030-01-02T00:00:00Z", to: "2030-01-01T00:00:00Z" },
+      { from: "2020-01-01T00:00:00Z" },
+    ])
+      await expect(knowledge.activity.read(other, query)).rejects.toMatchObject({ code: "INVALID" });
+  });
+});
