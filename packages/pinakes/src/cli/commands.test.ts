@@ -135,7 +135,12 @@ describe("pinakes collections", () => {
   it("changes fields, keeping what is not named", async () => {
     await json(collections, "set", "kb/papers", 'custom_fields={"shelf":3}');
     const changed = await json(collections, "set", "kb/papers", "name=Old papers", "tags=physics", "description=All of them");
-    expect(changed).toMatchObject({ name: "Old papers", description: "All of them", metadata: { tags: ["physics"], custom_fields: { shelf: 3 } }, warnings: [] });
+    expect(changed).toMatchObject({
+      name: "Old papers",
+      description: "All of them",
+      metadata: { tags: ["physics"], custom_fields: { shelf: 3 } },
+      warnings: [],
+    });
     const cut = await call(collections, ["set", "kb/papers", 'chunking_strategy={"type":"SENTENCE","chunk_size":500}']);
     expect(cut.out).toContain("Re-index the collection");
     expect(await json(collections, "reindex", "kb/papers")).toMatchObject({ kind: "reindex", status: "succeeded" });

@@ -76,7 +76,11 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
   } catch {
     // Not ours: what it is does not matter.
   }
-  return { state: "warning", seen: `${host}:${port} is taken by another program`, advice: "Stop it before you start the server, or choose another port with PINAKES_PORT." };
+  return {
+    state: "warning",
+    seen: `${host}:${port} is taken by another program`,
+    advice: "Stop it before you start the server, or choose another port with PINAKES_PORT.",
+  };
 }
 
 async function isTaken(host: string, port: number): Promise<boolean> {

@@ -43,14 +43,19 @@ export async function checkQueue({ queue }: Pinakes, { scope }: Caller): Promise
   await queue.send(scope, queueName, { group, body: { probe: true } });
   for (;;) {
     const [message] = await queue.receive(scope, queueName, { owner: `doctor.${process.pid}`, waitMs: receiveMsMax, leaseMs: 10_000, max: 1 });
-    if (message === undefined) return { state: "wrong", seen: `a message did not arrive within ${inMs(receiveMsMax)}`, advice: "See PINAKES_QUEUE, and the database." };
+    if (message === undefined)
+      return { state: "wrong", seen: `a message did not arrive within ${inMs(receiveMsMax)}`, advice: "See PINAKES_QUEUE, and the database." };
     // Those of a doctor who was interrupted go, too.
     await queue.done(scope, message.receipt);
     if (message.group === group) return { state: "fine", seen: `a message was sent and received in ${inMs(performance.now() - began)}` };
   }
 }
 
-export async function checkModel({ knowledge }: Pinakes, caller: Caller, { id, provider }: { readonly id: string; readonly provider: string }): Promise<Finding> {
+export async function checkModel(
+  { knowledge }: Pinakes,
+  caller: Caller,
+  { id, provider }: { readonly id: string; readonly provider: string },
+): Promise<Finding> {
   try {
     const began = performance.now();
     const { vectors } = await knowledge.embed(caller, ["What does the doctor say?"], id);

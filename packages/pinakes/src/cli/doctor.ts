@@ -26,7 +26,8 @@ const command = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "check the settings, the stores, the model and the machine",
-  details: "Opens the stores as a server does (and makes the data folder when there is none), and writes and removes a probe. Exit code 1 when something is wrong.",
+  details:
+    "Opens the stores as a server does (and makes the data folder when there is none), and writes and removes a probe. Exit code 1 when something is wrong.",
   options: {},
   examples: ["pinakes doctor", "PINAKES_DATA=/srv/pinakes pinakes doctor --json"],
   run: async (call) => {
@@ -120,7 +121,8 @@ function text(terminal: Terminal, checks: readonly Check[], settings: Readonly<R
     return advice === undefined ? [line] : [line, `  ${" ".repeat(width)}  → ${advice}`];
   });
   const wrong = checks.filter(({ state }) => state === "wrong").length;
-  const verdict = wrong === 0 ? styled(terminal, "green", "All is well.") : styled(terminal, "red", `${wrong} of ${checks.length} checks found something wrong.`);
+  const verdict =
+    wrong === 0 ? styled(terminal, "green", "All is well.") : styled(terminal, "red", `${wrong} of ${checks.length} checks found something wrong.`);
   const shown = Object.keys(settings).length === 0 ? [] : ["", fields(terminal, settings)];
   return [...lines, ...shown, "", verdict].join("\n");
 }

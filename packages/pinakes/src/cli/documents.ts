@@ -29,7 +29,13 @@ const list = defineCommand({
     const query = { status: call.given.oneOf("status", statuses), q: call.given.text("q") };
     return withStores(call, async ({ knowledge, caller }) => {
       const page = await readPages(call.given, (paging) => knowledge.listDocuments(caller, repository, collection, { ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : grid(call.terminal, page.items.map(row), { whole: ["document", "uploaded"], optional: ["size", "uploaded"] }) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0
+            ? "There are none."
+            : grid(call.terminal, page.items.map(row), { whole: ["document", "uploaded"], optional: ["size", "uploaded"] }) + moreBelow(page),
+      };
     });
   },
 });
@@ -105,7 +111,10 @@ async function findDocument({ knowledge, caller }: Session, { repository, collec
       if (cursor === undefined) break;
     }
     if (found.length > 1)
-      throw new PinakesError("CONFLICT", `${found.length} documents are called "${word}"; say which: ${found.map((document) => `${placeOf(document)} (${document.document_id})`).join(", ")}.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `${found.length} documents are called "${word}"; say which: ${found.map((document) => `${placeOf(document)} (${document.document_id})`).join(", ")}.`,
+      );
     if (found[0] === undefined) throw error;
     return found[0];
   }
@@ -181,4 +190,3 @@ export function passagesText(terminal: Terminal, passages: readonly ShownPassage
     })
     .join("\n\n");
 }
-

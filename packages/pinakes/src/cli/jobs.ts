@@ -16,7 +16,13 @@ const list = defineCommand({
   run: (call) =>
     withStores(call, async ({ knowledge, caller }) => {
       const page = await readPages(call.given, (paging) => knowledge.listJobs(caller, paging));
-      return { answer: page, show: () => (page.items.length === 0 ? "There are no jobs." : grid(call.terminal, page.items.map(row), { whole: ["job", "updated"], optional: ["updated"] }) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0
+            ? "There are no jobs."
+            : grid(call.terminal, page.items.map(row), { whole: ["job", "updated"], optional: ["updated"] }) + moreBelow(page),
+      };
     }),
 });
 

@@ -26,7 +26,9 @@ describe("tables of the command line", () => {
     expect(grid({ ...plain, columns: 42 }, rows, options).split("\n")[1]).toBe("0123456789  a name th…     7  2030-01-01");
     expect(grid({ ...plain, columns: 41 }, rows, options).split("\n")[1]).toBe("0123456789  a name that is rather…     7");
     for (const columns of [30, 41, 44, 60]) {
-      const widths = grid({ ...plain, columns }, rows, options).split("\n").map(columnsOf);
+      const widths = grid({ ...plain, columns }, rows, options)
+        .split("\n")
+        .map(columnsOf);
       expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
     }
   });

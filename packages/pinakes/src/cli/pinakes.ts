@@ -26,6 +26,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     documents: { summary: "add (files, folders, patterns), wait, list, show, delete, reindex", load: async () => (await import("./documents.ts")).documents },
     search: { summary: "find passages", load: async () => (await import("./search.ts")).search },
     chunk: { summary: "how a file is read and cut; nothing is stored", load: async () => (await import("./chunk.ts")).chunk },
+    transfer: { summary: "export and import, in the layouts of LISA and of catalogs", load: async () => (await import("./transfer.ts")).transfer },
     jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },
   },
   "Look closer": {
@@ -127,7 +128,9 @@ function exitCodeOf(error: unknown, terminal: Terminal): number {
     return interruptedExitCode;
   }
   const message = error instanceof Error ? error.message : String(error);
-  terminal.err(PinakesError.isInstance(error) ? `pinakes: ${message}\n` : `pinakes: unexpected: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
+  terminal.err(
+    PinakesError.isInstance(error) ? `pinakes: ${message}\n` : `pinakes: unexpected: ${error instanceof Error ? (error.stack ?? message) : message}\n`,
+  );
   return error instanceof UsageError ? usageExitCode : failureExitCode;
 }
 

@@ -19,7 +19,13 @@ const list = defineCommand({
     withStores(call, async ({ knowledge, caller }) => {
       const page = await readPages(call.given, (paging) => knowledge.listRepositories(caller, paging));
       const none = "There are no repositories. Make one: pinakes repositories create kb";
-      return { answer: page, show: () => (page.items.length === 0 ? none : grid(call.terminal, page.items.map(row), { whole: ["repository", "updated"], optional: ["model", "updated"] }) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0
+            ? none
+            : grid(call.terminal, page.items.map(row), { whole: ["repository", "updated"], optional: ["model", "updated"] }) + moreBelow(page),
+      };
     }),
 });
 

@@ -75,7 +75,9 @@ function commandHelp(name: string, command: Command, terminal: Terminal): string
     `${styled(terminal, "bold", `pinakes ${name}`)}${usage === "" ? "" : ` ${usage}`}${Object.keys(options).length === 0 ? "" : " [options]"}`,
     `\n${upperFirst(summary)}.${details === undefined ? "" : `\n${details}`}\n`,
     aligned(Object.entries({ ...options, ...common }).map(([option, spec]) => [optionText(option, spec), spec.help])),
-    ...(examples.length === 0 ? [] : [`\n${styled(terminal, "dim", examples.length === 1 ? "Example" : "Examples")}`, ...examples.map((example) => `  ${example}`)]),
+    ...(examples.length === 0
+      ? []
+      : [`\n${styled(terminal, "dim", examples.length === 1 ? "Example" : "Examples")}`, ...examples.map((example) => `  ${example}`)]),
     "",
   ].join("\n");
 }

@@ -26,13 +26,13 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     // The same at every read.
     expect((await knowledge.collection(admin, "with-default", id)).incarnation).toBe(found.incarnation);
     const refused = [
-      knowledge.updateCollection(admin, "with-default", id, { name: "Other" }),
-      knowledge.updateCollection(admin, "with-default", id, { private: true }),
-      knowledge.archiveCollection(admin, "with-default", id),
-      knowledge.deleteCollection(admin, "with-default", id),
-      knowledge.deleteCollection(admin, "with-default", id, { purge: true, confirm: id }),
+      () => knowledge.updateCollection(admin, "with-default", id, { name: "Other" }),
+      () => knowledge.updateCollection(admin, "with-default", id, { private: true }),
+      () => knowledge.archiveCollection(admin, "with-default", id),
+      () => knowledge.deleteCollection(admin, "with-default", id),
+      () => knowledge.deleteCollection(admin, "with-default", id, { purge: true, confirm: id }),
     ];
-    for (const one of refused) await expect(one).rejects.toMatchObject({ code: "INVALID" });
+    for (const one of refused) await expect(one()).rejects.toMatchObject({ code: "INVALID" });
     const place = { knowledge, caller: admin, repository: "with-default", collection: id };
     const { document_id } = await uploaded(place, "a.txt", "the default collection takes documents");
     expect(await texts(place, "default collection")).toHaveLength(1);

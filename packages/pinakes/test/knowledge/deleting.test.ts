@@ -44,15 +44,15 @@ describe.each(engines)("deleting on %s", (engine) => {
     const job = await remove(place);
     expect(job).toMatchObject({ kind: "delete", status: "succeeded" });
     const denied = [
-      knowledge.collection(caller, repository, collection),
-      knowledge.listDocuments(caller, repository, collection),
-      knowledge.search(caller, { query: "birds", collections: [{ repository, collection }] }),
-      upload(place, "more.txt", "x"),
-      knowledge.updateCollection(caller, repository, collection, { description: "x" }),
-      knowledge.archiveCollection(caller, repository, collection),
-      remove(place),
+      () => knowledge.collection(caller, repository, collection),
+      () => knowledge.listDocuments(caller, repository, collection),
+      () => knowledge.search(caller, { query: "birds", collections: [{ repository, collection }] }),
+      () => upload(place, "more.txt", "x"),
+      () => knowledge.updateCollection(caller, repository, collection, { description: "x" }),
+      () => knowledge.archiveCollection(caller, repository, collection),
+      () => remove(place),
     ];
-    for (const one of denied) await expect(one).rejects.toMatchObject(notFound);
+    for (const one of denied) await expect(one()).rejects.toMatchObject(notFound);
     expect((await knowledge.search(caller, { query: "penguins swim" })).hits.filter((hit) => hit.collection_id === collection)).toEqual([]);
     expect((await knowledge.listCollections(caller, { repositoryId: repository })).items.map(({ name }) => name)).toEqual(["Default Collection"]);
     expect((await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" })).items.map((one) => one.collection_id)).toEqual([
