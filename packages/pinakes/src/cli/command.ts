@@ -45,7 +45,7 @@ export type Group = { readonly summary: string; readonly commands: Readonly<Reco
 
 /** Keeps the names of the options in the type of the call, and lets the command stand beside others. */
 export function defineCommand<const Name extends string>(command: Command<Name>): Command {
-  return command as unknown as Command;
+  return command;
 }
 
 /** A mistake on the command line itself: exit code 2. */

@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { SearchResult } from "../knowledge/index.ts";
 import { chunk } from "./chunk.ts";
 import { collections } from "./collections.ts";
@@ -9,10 +10,14 @@ import { UsageError, type Group } from "./command.ts";
 import { documents } from "./documents.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
+import { listItemsMax } from "./pages.ts";
 import { repositories } from "./repositories.ts";
 import { search } from "./search.ts";
 import { failure, run, type Ran } from "./test-terminal.ts";
 import type { Terminal } from "./terminal.ts";
+
+// Many processes or openings of the stores in one test: a busy machine takes its time.
+vi.setConfig({ testTimeout: 300_000 });
 
 const base = await mkdtemp(join(tmpdir(), "pinakes-cli-"));
 afterAll(() => rm(base, { recursive: true, force: true }));
@@ -41,6 +46,8 @@ describe("pinakes repositories", () => {
     const one = await json<{ next_cursor: string }>(repositories, "list", "--limit", "1");
     expect(await json(repositories, "list", "--cursor", one.next_cursor)).toMatchObject({ items: [{ repository_id: "kb" }] });
     expect((await call(repositories, ["list", "--limit", "1"])).out).toContain("for more: --limit 10");
+    expect((await call(repositories, ["list", "--limit", String(listItemsMax)])).code).toBe(0);
+    expect(await failure(call(repositories, ["list", "--limit", String(listItemsMax + 1)]))).toBeInstanceOf(UsageError);
     expect((await call(repositories, ["show", "kb"])).out).toMatch(/kb\/papers +Papers/);
     expect((await failure(call(repositories, ["delete", "gone"]))).message).toContain("--yes");
     expect((await failure(call(repositories, ["delete", "gone"], { ask: async () => "yes" }))).message).toContain("nothing was changed");
@@ -178,7 +185,7 @@ describe("pinakes jobs", () => {
   it("lists and shows them; only what failed can be tried again", async () => {
     const { items } = await json<{ items: { job_id: string; kind: string }[] }>(jobs, "list");
     expect(items.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["purge", "delete", "restore", "reindex"]));
-    const [{ job_id: id = "" } = {}] = items;
+    const id = items[0]?.job_id ?? "";
     expect((await call(jobs, ["show", id])).out).toContain("succeeded");
     for (const action of ["retry", "cancel"]) expect((await failure(call(jobs, [action, id]))).code).toBe("CONFLICT");
     expect((await failure(call(jobs, ["show", "none"]))).code).toBe("NOT_FOUND");
@@ -206,6 +213,7 @@ describe("pinakes chunk", () => {
     await writeFile(join(base, "long.txt"), text);
     const cut = await call(chunk, ["long.txt", "--strategy", '{"type":"FIXED","chunk_size":400,"chunk_overlap":0}', "--json"], { env: other });
     const { passages, total } = JSON.parse(cut.out) as { total: number; passages: { text: string; start: number; end: number }[] };
+    expect(existsSync(other.PINAKES_DATA)).toBe(false);
     expect(total).toBe(passages.length);
     expect(total).toBeGreaterThan(3);
     for (const { text: passage, start, end } of passages) expect(text.slice(start, end)).toBe(passage);

@@ -38,7 +38,7 @@ export async function findFiles(named: readonly string[], cwd: string, filesMax 
 async function* filesOf(word: string, cwd: string): AsyncGenerator<FoundFile> {
   const path = resolve(cwd, word);
   const known = await stat(path).catch(absent);
-  if (known?.isFile() === true) return yield found(path, basename(path), known.size);
+  if (known?.isFile() === true) return yield fileAt(path, basename(path), known.size);
   if (known?.isDirectory() === true) return yield* filesIn(path, path);
   if (known !== undefined) throw invalid(`"${word}" is neither a file nor a folder.`);
   if (!isPattern(word)) throw new PinakesError("NOT_FOUND", `There is no file or folder "${word}".`);
@@ -48,7 +48,7 @@ async function* filesOf(word: string, cwd: string): AsyncGenerator<FoundFile> {
     any = true;
     const matched = resolve(cwd, match);
     const info = await stat(matched).catch(absent);
-    if (info?.isFile() === true && !isHidden(relative(base, matched))) yield found(matched, relative(base, matched), info.size);
+    if (info?.isFile() === true && !isHidden(relative(base, matched))) yield fileAt(matched, relative(base, matched), info.size);
   }
   if (!any) throw new PinakesError("NOT_FOUND", `No file is like "${word}".`);
 }
@@ -62,12 +62,12 @@ async function* filesIn(folder: string, root: string): AsyncGenerator<FoundFile>
     if (entry.isDirectory()) yield* filesIn(path, root);
     else if (entry.isFile() || entry.isSymbolicLink()) {
       const info = await stat(path).catch(absent);
-      if (info?.isFile() === true) yield found(path, relative(root, path), info.size);
+      if (info?.isFile() === true) yield fileAt(path, relative(root, path), info.size);
     }
   }
 }
 
-function found(path: string, place: string, bytes: number): FoundFile {
+function fileAt(path: string, place: string, bytes: number): FoundFile {
   return { path, name: basename(path), place: place.split(sep).join("/"), bytes };
 }
 

@@ -49,7 +49,7 @@ function parse(name: string, command: Command, args: readonly string[]): { value
         Object.entries(options).map(([option, { type, short }]) => [option, { type, ...(short === undefined ? {} : { short }) }] as const),
       ),
     });
-    return { values: values as RawValues, words: positionals };
+    return { values, words: positionals };
   } catch (error) {
     throw new UsageError(`${inOurWords(error, Object.keys(options))} See pinakes ${name} --help.`, { cause: error });
   }

@@ -96,7 +96,7 @@ export function cutToColumns(text: string, columnsMax: number): string {
   return `${kept}…`;
 }
 
-const none = /[\p{Mn}\p{Me}\u200B-\u200D\uFE00-\uFE0F]/u;
+const none = /\p{Mn}|\p{Me}|[\u200B-\u200D]/u;
 const wide =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\u33FF\u3400-\u4DBF\u4E00-\u9FFF\uA000-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE4F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1F64F}\u{1F900}-\u{1F9FF}\u{20000}-\u{3FFFD}]/u;
 

@@ -18,6 +18,7 @@ import type { NewEvaluation } from "./evaluation/evaluation-input.ts";
 import type { EvaluationView } from "./evaluation/evaluations.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { QueueDesk, QueueView } from "./ingest/queue-desk.ts";
+import { knowledgeLimits } from "./limits.ts";
 import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
 import { archived, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import type { Stored } from "./model/library.ts";
@@ -120,8 +121,9 @@ export class Knowledge {
   }
 
   /** With all its collections, for good; `confirm` must be the id. */
-  async deleteRepository(caller: Caller, repositoryId: string, confirm: string | undefined): Promise<JobView> {
-    const { record } = await this.#of.repositories.get(caller, repositoryId, "ADMIN", "Deleting");
+  async deleteRepository(caller: Caller, repositoryId: string, confirm: string | undefined, ifMatch?: string): Promise<JobView> {
+    const { record, etag } = await this.#of.repositories.get(caller, repositoryId, "ADMIN", "Deleting");
+    requireEtag(etag, ifMatch, `Repository "${repositoryId}"`);
     if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
     return this.#of.jobDesk.start(caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
   }
@@ -168,10 +170,12 @@ export class Knowledge {
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    options: { readonly purge?: boolean | undefined; readonly confirm?: string | undefined } = {},
+    options: { readonly purge?: boolean | undefined; readonly confirm?: string | undefined; readonly ifMatch?: string | undefined } = {},
   ): Promise<JobView> {
     const { purge = false, confirm } = options;
-    const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge });
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge });
+    const { collection } = opened;
+    requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
     if (confirm !== undefined ? confirm !== collectionId : purge)
       throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
     if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
@@ -360,6 +364,7 @@ export class Knowledge {
   /** Whether each quote stands where the citation says, in the version that it names. */
   async verifyCitations(caller: Caller, citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]> {
     requireCaller(caller);
+    if (citations.length > knowledgeLimits.citationsMax) throw invalid(`citations: at most ${knowledgeLimits.citationsMax} at once.`);
     const find = async (citation: CitationToVerify) => {
       const opened = await this.#open(caller, citation.repository_id, citation.collection_id);
       const { record } = await this.#of.documents.get(caller, opened, citation.document_id);
@@ -485,4 +490,10 @@ export class Knowledge {
   async #stats(caller: Caller, { collection }: OpenCollection): Promise<Stored<StatsRecord> | undefined> {
     return new Shelf(this.#parts.items, caller.scope, collection).stats();
   }
+}
+
+/** Before long work begins. What changes while it goes on does not stop it. */
+function requireEtag(currentEtag: string, wanted: string | undefined, what: string): void {
+  if (wanted === undefined || wanted === currentEtag) return;
+  throw new PinakesError("PRECONDITION_FAILED", `${what} has changed since it was read; read it again.`, { currentEtag });
 }

@@ -21,6 +21,7 @@ export const knowledgeLimits = Object.freeze({
   searchHitsMax: 1_000,
   searchCollectionsMax: 50,
   queryCharsMax: 10_000,
+  citationsMax: 100,
   pageItemsDefault: 20,
   pageItemsMax: 100,
   /** Versions of a document whose bytes are kept. */

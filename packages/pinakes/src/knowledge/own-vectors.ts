@@ -124,9 +124,20 @@ export class OwnVectors {
     try {
       return await append();
     } catch (error) {
-      if (!isMissing(error) || dims === undefined) throw error;
-      await this.#parts.vectors.create(caller.scope, name, { dims });
+      if (!isMissing(error)) throw error;
+      if (dims === undefined)
+        throw new PinakesError("NOT_FOUND", "This collection has no rows with vectors of its own, so there is nothing to delete.", { cause: error });
+      await this.#create(caller, name, dims);
       return append();
+    }
+  }
+
+  async #create(caller: Caller, name: string, dims: number): Promise<void> {
+    try {
+      await this.#parts.vectors.create(caller.scope, name, { dims });
+    } catch (error) {
+      // Somebody else's first rows came at the same time.
+      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
     }
   }
 }

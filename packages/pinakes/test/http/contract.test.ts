@@ -198,4 +198,24 @@ describe("search", () => {
     });
     expect(everywhere.json["hits"]).toHaveLength(10);
   });
+
+  it("of a time of which nothing is kept is 404 in words of this interface", async () => {
+    const site = await newSite(server, key);
+    await sendAndSettle(site, "now.txt", "words of today");
+    const { status, json } = await server.call("POST", `${site.at}/search`, { key, body: { query: "words", as_of: "2001-01-01T00:00:00Z" } });
+    expect([status, json["detail"]]).toEqual([404, "as_of: nothing is kept of 2001-01-01T00:00:00Z; the time is too long ago, or there was nothing yet."]);
+  });
+
+  it("of rows that callers embed themselves: the first ones may come from many at once, and all are found", async () => {
+    const site = await newSite(server, key);
+    const none = await server.call("POST", `${site.at}/vectors:delete`, { key, body: { ids: ["a"] } });
+    expect([none.status, none.json["detail"]]).toEqual([404, expect.stringContaining("nothing to delete")]);
+    const upsert = (i: number) => server.call("POST", `${site.at}/vectors:upsert`, { key, body: { items: [{ id: `row ${i}`, vector: [i, 1, 0] }] } });
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, i) => upsert(i)));
+    expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    const { json } = await server.call("POST", `${site.at}/vectors:query`, { key, body: { vector: [1, 1, 0], limit: 20 } });
+    expect((json["hits"] as Json[]).map(({ id }) => id).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => `row ${i}`));
+    const other = await server.call("POST", `${site.at}/vectors:upsert`, { key, body: { items: [{ id: "x", vector: [1] }] } });
+    expect([other.status, other.json["detail"]]).toEqual([400, expect.stringContaining("has 1 numbers; this collection's vectors have 3")]);
+  });
 });

@@ -46,6 +46,23 @@ describe("etags", () => {
     expect((await server.call("PATCH", at, { key, body: { description: "x" }, headers: { "if-match": await etagOf(at) } })).status).toBe(200);
   });
 
+  it("a collection or repository that changed since it was read is not deleted: 412, and it is still there", async () => {
+    const here = await newSite(server, key);
+    const repository = `/v1/repositories/${here.repository}`;
+    for (const path of [here.at, `${here.at}?purge=true&confirm=${here.collection}`, `${repository}?confirm=${here.repository}`]) {
+      const at = path.split("?")[0] as string;
+      const old = await etagOf(at);
+      await server.call("PATCH", at, { key, body: { description: `before ${path}` } });
+      const late = await server.call("DELETE", path, { key, headers: { "if-match": old } });
+      expect([late.status, late.json["code"]], path).toEqual([412, "PRECONDITION_FAILED"]);
+      expect((await get(at)).status, path).toBe(200);
+    }
+    expect((await server.call("DELETE", here.at, { key, headers: { "if-match": await etagOf(here.at) } })).status).toBe(202);
+    expect((await get(here.at)).status).toBe(404);
+    const gone = await server.call("DELETE", `${repository}?confirm=${here.repository}`, { key, headers: { "if-match": await etagOf(repository) } });
+    expect(gone.status).toBe(202);
+  });
+
   it("what is unchanged is 304 without a body; once a counter, the record or the repository changed it is sent again", async () => {
     const here = await newSite(server, key);
     const known = await etagOf(here.at);

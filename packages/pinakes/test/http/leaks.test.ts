@@ -149,6 +149,8 @@ describe("the same workspace", () => {
     const at = `/v1/repositories/${commons}/collections`;
     await server.call("POST", at, { key: world.boss, body: { collection_id: "passing", name: "Passing", allowed_groups: ["passing"] } });
     const sent = await server.call("POST", `${at}/passing/documents`, { key: dee, body: { name: "dee.txt", text: "words" } });
+    const { document_id } = (sent.json["documents"] as Json[])[0] as Json;
+    await server.settled(dee, `${at}/passing/documents/${document_id as string}`);
     const job = `/v1/jobs/${sent.json["job_id"] as string}`;
     const jobs = async () => ((await server.call("GET", "/v1/jobs", { key: dee })).json["items"] as Json[]).map(({ job_id }) => job_id);
     expect((await server.call("GET", job, { key: dee })).json).toMatchObject({ kind: "ingest", result: { documents: [{ name: "dee.txt" }] } });

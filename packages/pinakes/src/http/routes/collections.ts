@@ -120,11 +120,12 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       description: "Unreadable at once. Every byte is kept for 90 days, in which it can be restored; with purge=true everything is removed now.",
       tag: "collections",
       auth: "caller",
+      conditional: true,
       params,
       query: z.object({ confirm: z.string().optional().describe("The id of the collection; needed for a purge."), purge: queryFlag().optional() }),
       answers: { 202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job } },
-      handler: async ({ caller, params: p, query }) => {
-        const job = await knowledge.deleteCollection(caller, p.rid, p.cid, query);
+      handler: async ({ caller, params: p, query, ifMatch }) => {
+        const job = await knowledge.deleteCollection(caller, p.rid, p.cid, { ...query, ifMatch });
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),

@@ -88,11 +88,12 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       summary: "Delete a repository with all its collections, for good",
       tag: "repositories",
       auth: "caller",
+      conditional: true,
       params: z.object({ rid }),
       query: z.object({ confirm: z.string().optional().describe("The id of the repository.") }),
       answers: { 202: { description: "The job that does it.", schema: Job } },
-      handler: async ({ caller, params, query }) => {
-        const job = await knowledge.deleteRepository(caller, params.rid, query.confirm);
+      handler: async ({ caller, params, query, ifMatch }) => {
+        const job = await knowledge.deleteRepository(caller, params.rid, query.confirm, ifMatch);
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),

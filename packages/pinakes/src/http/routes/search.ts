@@ -1,7 +1,7 @@
 /** Searches and citations over HTTP. */
 import { z } from "zod";
 import type { Filter } from "../../domain/filter.ts";
-import type { Knowledge } from "../../knowledge/index.ts";
+import { knowledgeLimits, type Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, type Route } from "../kit/index.ts";
 import { cid, rid, SearchAnswer } from "./schemas.ts";
 
@@ -35,8 +35,6 @@ const CitationCheck = z.looseObject({
   result: z.enum(["exact", "moved", "not_in_document", "version_gone", "document_gone"]),
   current: z.boolean(),
 });
-
-const citationsMax = 100;
 
 export function searchRoutes(knowledge: Knowledge): readonly Route[] {
   return [
@@ -88,7 +86,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "search",
       auth: "caller",
       readOnlyOk: true,
-      body: z.strictObject({ citations: z.array(CitationToVerify).min(1).max(citationsMax) }),
+      body: z.strictObject({ citations: z.array(CitationToVerify).min(1).max(knowledgeLimits.citationsMax) }),
       answers: { 200: { description: "One check for each citation, in their order.", schema: z.object({ checks: z.array(CitationCheck) }) } },
       handler: async ({ caller, body }) => ok({ checks: await knowledge.verifyCitations(caller, body.citations) }),
     }),

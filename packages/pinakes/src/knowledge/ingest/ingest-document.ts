@@ -60,8 +60,15 @@ export class DocumentIngester {
       return await this.#finish(work, begun, strategy, chunks.length);
     } catch (error) {
       await this.#takeBack(work, begun, chunks.length);
-      throw error;
+      throw error instanceof Overtaken && (await this.#isStillOurs(work, begun, error)) ? touched(error) : error;
     }
+  }
+
+  /** A re-index of the collection writes into documents that are being ingested: this try is over, but not the run. */
+  async #isStillOurs({ shelf, documentId, run }: Ingestion, { current }: Begun, { cause }: Overtaken): Promise<boolean> {
+    if (!PinakesError.isInstance(cause) || cause.code !== "PRECONDITION_FAILED") return false;
+    const record = (await shelf.read(documentId))?.record;
+    return record?.run === run && record.status === "indexing" && record.attempts === current.record.attempts;
   }
 
   /** Who replaced or deleted the document meanwhile could not know of what was stored after that. */
@@ -265,6 +272,10 @@ function newestVersion({ versions }: DocumentRecord): VersionInfo {
   const [newest] = versions;
   invariant(newest !== undefined, "INTERNAL", "a document that is ingested has bytes");
   return newest;
+}
+
+function touched(cause: Overtaken): PinakesError {
+  return new PinakesError("UNAVAILABLE", "The document was prepared for a re-index meanwhile; it is tried again.", { cause });
 }
 
 function isOver({ status }: DocumentRecord): boolean {

@@ -213,9 +213,10 @@ export class Search {
       });
       return hits;
     } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
       // Nothing was ever ingested.
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND" && asOf === undefined) return [];
-      throw error;
+      if (asOf === undefined) return [];
+      throw new PinakesError("NOT_FOUND", `as_of: nothing is kept of ${asOf.time}; the time is too long ago, or there was nothing yet.`, { cause: error });
     }
   }
 
