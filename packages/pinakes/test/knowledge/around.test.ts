@@ -122,6 +122,13 @@ describe.each(engines)("around collections on %s", (engine) => {
     expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(1);
   });
 
+  it("a hundred citations are checked at once, and not one more", async () => {
+    const gone = { repository_id: "none", collection_id: "none", document_id: "none", version: 1, start: 0, end: 1, quote: "x" };
+    const many = Array.from({ length: 100 }, () => gone);
+    expect((await test.knowledge.verifyCitations(test.admin, many)).every(({ result }) => result === "document_gone")).toBe(true);
+    await expect(test.knowledge.verifyCitations(test.admin, [...many, gone])).rejects.toMatchObject({ code: "INVALID" });
+  });
+
   it("what a workspace did is told by the minute to its admins, and to nobody else", async () => {
     const other = test.as("boss", { tenant: "figures", role: "admin" });
     const { knowledge } = test;
