@@ -35,7 +35,9 @@ describe("tidy: direction", () => {
     expect(objections("http/a.ts", "../open.ts", "../state/index.ts", "hono")).toBe(0);
     expect(objections("cli/a.ts", "../open.ts", "../config.ts", "../http/app.ts")).toBe(0);
     expect(objections("testing/a.ts", "../drivers/memory/index.ts", "../open.ts", "vitest")).toBe(0);
-    expect(objections("open.ts", "./drivers/sqlite/index.ts", "./items/sweeper.ts", "./state/index.ts")).toBe(0);
+    expect(objections("open.ts", "./open-engines.ts", "./items/sweeper.ts", "./state/index.ts")).toBe(0);
+    expect(objections("open-engines.ts", "./drivers/sqlite/index.ts", "./queues/item-queue/index.ts", "./vectors/index.ts")).toBe(0);
+    expect(objections("open.ts", "./drivers/sqlite/index.ts")).toBe(1);
     expect(objections("items/a.test.ts", "../drivers/memory/index.ts")).toBe(0);
     expect(objections("drivers/sqlite/test-helpers.ts", "../memory/index.ts")).toBe(0);
   });

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -43,7 +44,10 @@ describe("npm start", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("serves with embedded stores, tells what to try, and closes cleanly on %s", async (signal) => {
     const child = start({ PINAKES_DATA: join(base, signal) });
     const { url, greeting } = await address(child);
-    expect(greeting).toContain(`curl ${url}/v1/info`);
+    expect(greeting).toContain(`AT=${url}/v1/repositories/me/collections`);
+    const token = readFileSync(join(base, signal, "root-token"), "utf8").trim();
+    expect(greeting).toContain(`Bearer ${token}`);
+    expect(await (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).json()).toMatchObject({ role: "admin", via: "root" });
     expect(greeting).toContain(join(base, signal, "objects"));
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${url}/v1/info`)).json()).toMatchObject({ items: { engine: "sqlite" } });

@@ -5,7 +5,6 @@ import { fileTypes, type ParsedText, type Parser, type ParseInput } from "../../
 import { parserLimits } from "./limits.ts";
 import { ParseWorker, type WorkerLimits } from "./worker.ts";
 
-
 export interface ParserOptions {
   /** Files parsed at the same time; by default one less than the machine has cores, at most 4. */
   readonly threads?: number;

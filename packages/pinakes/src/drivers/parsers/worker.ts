@@ -102,9 +102,8 @@ export class ParseWorker {
     try {
       const { external_memory: externalBytes } = await this.#worker.getHeapStatistics();
       if (externalBytes > this.#limits.memoryMbMax * 1024 ** 2 && this.#job === job && job !== undefined) await this.stop(tooLarge(this.#limits));
-    } catch (error) {
-      // The thread ended before it could answer; whoever waits hears that from its end.
-      if (!this.ended && this.#job === job) this.#end(this.#crashed(error));
+    } catch {
+      // The thread ended before it could answer. Its own events tell why, and nothing said here may come before them.
     }
   }
 
