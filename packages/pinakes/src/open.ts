@@ -90,7 +90,7 @@ export interface Readiness {
 const sweepMsDefault = 5_000;
 /** What other processes leave to do is found within this time; what this one leaves, after the second. */
 const vectorSweepMs = 15_000;
-const vectorWakeMs = 500;
+const vectorWakeMs = 2_000;
 const dropBoxWaitMs = 20_000;
 const dropBoxPauseMs = 1_000;
 const watchdogMs = 10_000;

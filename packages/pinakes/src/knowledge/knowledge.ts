@@ -226,17 +226,17 @@ export class Knowledge {
 
   /**
    * Several uploads under one job. `take` uploads one; before the first byte it is known whether the caller may. The job's state is that
-   * of its documents.
+   * of its documents; where none was taken, there is none.
    */
   async uploadMany<T>(
     caller: Caller,
     repositoryId: string,
     collectionId: string,
     run: (take: (input: UploadInput) => Promise<UploadedDocument>) => Promise<T>,
-  ): Promise<{ readonly job_id: string; readonly result: T }> {
+  ): Promise<{ readonly job_id: string | null; readonly result: T }> {
     const opened = await this.#openOrCreate(caller, repositoryId, collectionId);
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
-    const job_id = await this.#of.jobDesk.startIngest(caller, opened);
+    const job_id = this.#parts.newId();
     const ids: string[] = [];
     try {
       const result = await run(async (input) => {
@@ -244,12 +244,9 @@ export class Knowledge {
         ids.push(document.document_id);
         return document;
       });
-      await this.#of.jobDesk.attachDocuments(caller, job_id, ids);
-      return { job_id, result };
-    } catch (error) {
-      const refused = ids.length === 0 && PinakesError.isInstance(error) && error.status < 500;
-      await (refused ? this.#of.jobDesk.forgetIngest(caller, job_id) : this.#of.jobDesk.attachDocuments(caller, job_id, ids));
-      throw error;
+      return { job_id: ids.length === 0 ? null : job_id, result };
+    } finally {
+      if (ids.length > 0) await this.#of.jobDesk.noteIngest(caller, opened, job_id, ids);
     }
   }
 

@@ -31,7 +31,7 @@ describe.each(engines)("jobs on %s", (engine) => {
       }
       return results;
     });
-    return { jobId: job_id, results: result };
+    return { jobId: job_id as string, results: result };
   }
 
   async function group(name: string): Promise<Place> {

@@ -13,7 +13,7 @@ const params = z.object({ rid, cid, did });
 const Passage = z.looseObject({ chunk_id: z.string(), index: z.number(), text: z.string(), start: z.number(), end: z.number() }).meta({ id: "Passage" });
 const Version = z.looseObject({ version: z.number(), size_bytes: z.number(), sha256: z.string(), live: z.boolean() }).meta({ id: "Version" });
 const UploadAnswer = z.object({
-  job_id: z.string(),
+  job_id: z.string().nullable(),
   documents: z.array(Document),
   errors: z.array(z.looseObject({ name: z.string(), code: z.string(), detail: z.string() })),
 });

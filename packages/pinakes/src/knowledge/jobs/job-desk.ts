@@ -35,18 +35,10 @@ export class JobDesk {
   }
 
   /** One upload's documents under one number. */
-  async startIngest(caller: Caller, { collection }: OpenCollection): Promise<string> {
+  async noteIngest(caller: Caller, { collection }: OpenCollection, jobId: string, documentIds: readonly string[]): Promise<void> {
     const { repository_id, collection_id } = collection;
-    return (await this.#pieces.jobs.note(caller.scope, { kind: "ingest", repository_id, collection_id, created_by: caller.userId })).job_id;
-  }
-
-  async attachDocuments(caller: Caller, jobId: string, documentIds: readonly string[]): Promise<void> {
-    await this.#pieces.jobs.setInput(caller.scope, jobId, { document_ids: documentIds });
-  }
-
-  /** Nothing was taken, so nothing is left, not even the job. */
-  async forgetIngest(caller: Caller, jobId: string): Promise<void> {
-    await this.#pieces.jobs.forget(caller.scope, jobId);
+    const input = { document_ids: documentIds };
+    await this.#pieces.jobs.note(caller.scope, { kind: "ingest", repository_id, collection_id, created_by: caller.userId, input }, jobId);
   }
 
   async get(caller: Caller, jobId: string): Promise<JobView> {

@@ -120,15 +120,6 @@ export class Jobs {
     });
   }
 
-  async setInput(scope: Scope, jobId: string, input: JsonObject): Promise<void> {
-    await this.#update(scope, jobId, (record) => ({ ...record, input }));
-  }
-
-  /** The record, of what turned out to be nothing. */
-  async forget(scope: Scope, jobId: string): Promise<void> {
-    await this.#records.delete(scope, { job_id: jobId, id: jobId });
-  }
-
   /** Of one that a process may have died with: "over", or "alive" while somebody gives signs of life, or "silent". */
   async stateOf(scope: Scope, jobId: string): Promise<"over" | "alive" | "silent"> {
     const job = await this.read(scope, jobId);
