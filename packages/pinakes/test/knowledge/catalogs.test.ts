@@ -1,6 +1,7 @@
 /** A person's own catalogs: private collections in the repository that is only theirs. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { body, engines, openTestPinakes, walk, type TestPinakes } from "./support/test-pinakes.ts";
+import { Machine } from "./support/machine.ts";
 import { until } from "./support/until.ts";
 
 describe.each(engines)("catalogs on %s", (engine) => {
@@ -47,5 +48,41 @@ describe.each(engines)("catalogs on %s", (engine) => {
     await expect(knowledge.collection(ann, "me", cid, { deleted: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect((await test.pinakes.objects.list(ann.scope, "knowledge/", { limit: 10 })).keys).toEqual([]);
     expect(await knowledge.countCollections(ann, { repositoryId: "me" })).toBe(25);
+  });
+});
+
+describe("catalogs and their data sources", () => {
+  it("R-KB-10 every catalog has a data source of its own, and two are ingested at the same time", async () => {
+    await using machine = await Machine.open();
+    const first = await machine.process();
+    const second = await machine.process();
+    const { admin } = machine;
+    const { collection_id: a } = await first.knowledge.createCollection(admin, "me", { name: "A" });
+    const { collection_id: b } = await first.knowledge.createCollection(admin, "me", { name: "B" });
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    first.calls.add({ at: (call) => call === "vectors.append", kind: "hold", until: held.promise, reached: () => reached.resolve() });
+    const one = await first.knowledge.upload(admin, "me", a, { name: "a.txt", body: body("words about otters") });
+    const working = first.work();
+    await reached.promise;
+    const other = await second.knowledge.upload(admin, "me", b, { name: "b.txt", body: body("words about herons") });
+    await second.work();
+    expect((await second.knowledge.document(admin, "me", b, other.document_id)).status).toBe("indexed");
+    expect((await second.knowledge.document(admin, "me", a, one.document_id)).status).toBe("indexing");
+    held.resolve();
+    await working;
+    expect((await second.knowledge.document(admin, "me", a, one.document_id)).status).toBe("indexed");
+    const rows: { sk: string; data_source_id?: string }[] = [];
+    for await (const { path, body: content } of second.knowledge.export(admin, { objects: false })) {
+      let text = "";
+      for await (const piece of content) text += Buffer.from(piece).toString("utf8");
+      if (path.includes("kb-catalog")) for (const line of text.trim().split("\n")) rows.push(JSON.parse(line) as (typeof rows)[number]);
+    }
+    const sources = rows.filter(({ sk }) => sk === "METADATA").map(({ data_source_id }) => data_source_id);
+    expect(sources).toHaveLength(2);
+    expect(new Set(sources).size).toBe(2);
+    expect(sources.every((source) => typeof source === "string" && source !== "")).toBe(true);
+    await first.close();
+    await second.close();
   });
 });
