@@ -21,7 +21,7 @@ const featureImports = ["domain", "ports", "containers", ...features];
 const layers: Readonly<Record<string, Layer>> = {
   domain: { imports: [], builtins: [], packages: [] },
   ports: { imports: ["domain"], builtins: [], packages: [] },
-  items: { imports: ["domain", "ports"], builtins: ["node:crypto", "node:timers/promises"], packages: [] },
+  items: { imports: ["domain", "ports"], builtins: ["node:async_hooks", "node:crypto", "node:timers/promises"], packages: [] },
   objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
   queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
   containers: { imports: ["domain", "ports"], packages: ["zod"] },

@@ -8,6 +8,7 @@ import { makeCaller, type Caller, type CallerInput } from "./domain/caller.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope, type SystemScope } from "./domain/scope.ts";
 import { openIdentity, type Identity, type OidcSettings } from "./identity/index.ts";
+import { withSessions } from "./items/noted-sessions.ts";
 import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
@@ -60,6 +61,8 @@ export interface Pinakes {
   /** Repositories, collections, documents and searches. Each call begins with a caller: see `as`. */
   readonly knowledge: Knowledge;
   readonly identity: Identity;
+  /** Runs something and tells the session tokens of what it wrote, by container. */
+  withSessions: typeof withSessions;
   /** The caller that a program acts for; it says who that is, so it must know. */
   as(who: CallerInput): Caller;
   info(): PinakesInfo;
@@ -259,6 +262,8 @@ class OpenPinakes implements Pinakes {
     this.identity = parts.features.identity;
     this.#parts = parts;
   }
+
+  readonly withSessions = withSessions;
 
   as(who: CallerInput): Caller {
     return makeCaller(who);

@@ -21,6 +21,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     knowledge: pinakes.knowledge,
     identity: pinakes.identity,
     as: (who) => pinakes.as(who),
+    withSessions: pinakes.withSessions,
     info: () => pinakes.info(),
     ready,
     close: async () => {},

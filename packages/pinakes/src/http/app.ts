@@ -13,6 +13,7 @@ import { operationRoutes } from "./routes/operation.ts";
 import { pipelineRoutes } from "./routes/pipelines.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
 import { searchRoutes } from "./routes/search.ts";
+import { answeringSessions } from "./session-token.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { transferRoutes } from "./routes/transfer.ts";
 import { vectorRoutes } from "./routes/vectors.ts";
@@ -36,6 +37,7 @@ const requestsPerSecondDefault = 1_000;
 export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Promise<Hono<KitEnv>> {
   const { log, closing, allowedOrigins, requestsPerSecond = requestsPerSecondDefault, checkAnswers = false } = options;
   const limiter = options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
+  const around = answeringSessions(pinakes);
   const app = new Hono<KitEnv>();
   const routes = allRoutes(pinakes);
   mount(app, routes, {
@@ -43,6 +45,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     limiter,
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
+    ...(around === undefined ? {} : { around }),
     ...(log === undefined ? {} : { log }),
     ...(closing === undefined ? {} : { closing }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),

@@ -2,6 +2,7 @@
  * The sweeper: removes what has expired, in bounded steps, container after container. Reads never wait for it, since an expired item
  * is invisible at once; it frees the space and puts the deletes into the feeds.
  */
+import { noteSession } from "./noted-sessions.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 
@@ -52,8 +53,8 @@ export function recordingContainers(store: ItemStore, opened: Set<string>): Item
     read: (scope, container, key, options) => store.read(scope, container, key, options),
     readRaw: (scope, container, key, options) => store.readRaw(scope, container, key, options),
     readMany: (scope, container, keys) => store.readMany(scope, container, keys),
-    write: (scope, container, partition, operation) => store.write(scope, container, partition, operation),
-    batch: (scope, container, partition, operations) => store.batch(scope, container, partition, operations),
+    write: async (scope, container, partition, operation) => noting(container, await store.write(scope, container, partition, operation)),
+    batch: async (scope, container, partition, operations) => noting(container, await store.batch(scope, container, partition, operations)),
     query: (scope, container, query) => store.query(scope, container, query),
     count: (scope, container, query) => store.count(scope, container, query),
     deletePartition: (scope, container, partition, options) => store.deletePartition(scope, container, partition, options),
@@ -62,4 +63,10 @@ export function recordingContainers(store: ItemStore, opened: Set<string>): Item
     close: () => store.close(),
     [Symbol.asyncDispose]: () => store.close(),
   };
+}
+
+/** Tokens cost to make where they mean something, and mean nothing elsewhere. */
+function noting<Result extends { readonly session: string }>(container: string, result: Result): Result {
+  noteSession(container, () => result.session);
+  return result;
 }

@@ -5,6 +5,7 @@
 import type { Context, Hono } from "hono";
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
+import type { Answer } from "./answer.ts";
 import { requestIds, socketAddress, type KitEnv } from "./context.ts";
 import { sessionCookieNameDefault, type Authenticate } from "./credentials.ts";
 import { HttpError, problemResponse, toProblemAnswer } from "./http-error.ts";
@@ -30,6 +31,8 @@ export interface MountOptions {
   readonly sessionCookieName?: string;
   /** Who is at the other end; behind a proxy, from the header that it sets. */
   readonly clientAddress?: (c: Context) => string;
+  /** Around every handler, inside of what replays answers. */
+  readonly around?: (run: () => Promise<Answer>) => Promise<Answer>;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -45,6 +48,7 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
     sessionCookieName: options.sessionCookieName ?? sessionCookieNameDefault,
     clientAddress: options.clientAddress ?? socketAddress,
     checkAnswers: options.checkAnswers ?? false,
+    around: options.around,
   };
   checkRoutes(routes, kit);
   app.use(requestIds());

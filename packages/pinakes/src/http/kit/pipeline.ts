@@ -33,6 +33,7 @@ export interface Kit {
   readonly sessionCookieName: string;
   readonly clientAddress: (c: Context) => string;
   readonly checkAnswers: boolean;
+  readonly around: ((run: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
 type KitContext = Context<KitEnv>;
@@ -138,7 +139,8 @@ async function readBody(raw: Request, { method, body: spec, bodyBytesMax }: Rout
 }
 
 async function runHandler(route: Route, kit: Kit, request: RouteRequest, bytes: Uint8Array | undefined): Promise<Answer> {
-  const run = async (): Promise<Answer> => route.handler(request);
+  const handle = async (): Promise<Answer> => route.handler(request);
+  const run = (): Promise<Answer> => (kit.around === undefined ? handle() : kit.around(handle));
   const key = route.idempotent ? readIdempotencyKey(request.raw.headers) : undefined;
   const { caller } = request;
   if (key === undefined || caller === undefined || kit.idempotency === undefined) return run();

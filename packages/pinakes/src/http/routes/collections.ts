@@ -1,6 +1,7 @@
 /** Collections over HTTP. */
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
+import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { accepted, created, defineRoute, ok, queryFlag, type Route } from "../kit/index.ts";
 import { chunkingInput, cid, Collection, groupsInput, Job, metadataInput, pageOf, paging, rid } from "./schemas.ts";
 
@@ -62,7 +63,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object(filters),
       answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
       handler: async ({ caller, params: { rid: repositoryId }, query, header }) =>
-        ok(await knowledge.listCollections(caller, { ...query, repositoryId, session: header("x-session-token") })),
+        ok(await knowledge.listCollections(caller, { ...query, repositoryId, session: sessionsOf(header(sessionTokenHeader), "collections") })),
     }),
     defineRoute({
       method: "GET",
@@ -73,7 +74,8 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       query: z.object(filters),
       answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
-      handler: async ({ caller, query, header }) => ok(await knowledge.listCollections(caller, { ...query, session: header("x-session-token") })),
+      handler: async ({ caller, query, header }) =>
+        ok(await knowledge.listCollections(caller, { ...query, session: sessionsOf(header(sessionTokenHeader), "collections") })),
     }),
   ];
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Knowledge, UploadedDocument, UploadInput } from "../../knowledge/index.ts";
 import { accepted, defineRoute, noContent, ok, queryInteger, type Answer, type Route } from "../kit/index.ts";
+import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import type { FilePart, Part } from "../kit/multipart.ts";
 import { chunkingInput, cid, did, Document, pageOf, paging, rid } from "./schemas.ts";
 
@@ -144,7 +145,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Document) } },
       handler: async ({ caller, params: p, query, header }) =>
-        ok(await knowledge.listDocuments(caller, p.rid, p.cid, { ...query, session: header("x-session-token") })),
+        ok(await knowledge.listDocuments(caller, p.rid, p.cid, { ...query, session: sessionsOf(header(sessionTokenHeader), "documents") })),
     }),
     defineRoute({
       method: "GET",

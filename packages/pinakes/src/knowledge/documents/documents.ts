@@ -1,6 +1,7 @@
 /** Documents: reading, listing, deleting, trying again. Uploading is in upload.ts. */
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { SessionTokens } from "../../ports/item-store.ts";
 import type { IngestQueue } from "../ingest/ingest-queue.ts";
 import { readParsedText, textKey } from "../ingest/parsed-text.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../ingest/removals.ts";
@@ -22,7 +23,7 @@ export interface DocumentQuery {
   readonly order?: "asc" | "desc" | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  readonly session?: string | undefined;
+  readonly session?: SessionTokens | undefined;
 }
 
 export interface Passage {

@@ -5,7 +5,7 @@
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
-import type { Item, ItemStore, Query } from "../../ports/item-store.ts";
+import type { Item, ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { decideCollection } from "./access.ts";
 import type { OpenCollection } from "./collections.ts";
@@ -25,7 +25,7 @@ export interface CollectionQuery {
   readonly order?: "asc" | "desc" | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  readonly session?: string | undefined;
+  readonly session?: SessionTokens | undefined;
 }
 
 export interface CollectionPage {
