@@ -14,10 +14,7 @@ if ((await knowledge.listRepositories(admin)).items.length === 0) {
   await knowledge.createCollection(admin, "handbook", { collection_id: "runbooks", name: "Runbooks", allowed_groups: ["engineering"] });
 }
 
-// A document: any text, PDF, Word, Markdown, CSV, HTML, … as a stream of bytes. The same name again takes its place, in one step.
-async function* text(value: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(value, "utf8");
-}
+// A document: any text, PDF, Word, Markdown, CSV, HTML, … as a text, bytes or a stream of them. The same name again takes its place, in one step.
 const runbook = `# Failover
 
 ## When to do it
@@ -28,7 +25,7 @@ If the primary does not answer for 30 seconds, promote the replica in the other 
 
 Rebuild the old primary as a replica. Never start it as it is: it may hold writes that nobody else has.
 `;
-const { document_id } = await knowledge.upload(grace, "handbook", "runbooks", { name: "failover.md", body: text(runbook), replace: true });
+const { document_id } = await knowledge.upload(grace, "handbook", "runbooks", { name: "failover.md", body: runbook, replace: true });
 
 // It is parsed, cut, embedded and indexed in the background; a failure says why.
 let document = await knowledge.document(grace, "handbook", "runbooks", document_id);
@@ -45,8 +42,12 @@ for (const { text: passage, score, citation } of hits) {
 }
 
 // A citation can be checked later, against the version that was cited.
-const cited = hits.map(({ repository_id, collection_id, citation }) => ({ repository_id, collection_id, ...citation }));
-console.log(await knowledge.verifyCitations(grace, cited));
+console.log(
+  await knowledge.verifyCitations(
+    grace,
+    hits.map(({ citation }) => citation),
+  ),
+);
 
 // Somebody without the group finds nothing, and learns nothing.
 const eve = pinakes.as({ tenant: "acme", userId: "eve" });

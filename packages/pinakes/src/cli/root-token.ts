@@ -8,6 +8,8 @@ export interface RootToken {
   readonly token: string;
   /** Where it is kept; absent when it came from the environment. */
   readonly file?: string;
+  /** Just now: it was never shown. */
+  readonly made?: true;
 }
 
 export function rootToken(data: string, given: string | undefined): RootToken {
@@ -28,5 +30,5 @@ export function rootToken(data: string, given: string | undefined): RootToken {
     return rootToken(data, undefined);
   }
   chmodSync(file, 0o600);
-  return { token, file };
+  return { token, file, made: true };
 }

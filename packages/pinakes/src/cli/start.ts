@@ -56,7 +56,7 @@ function prepareFolder({ stores: { data, items, objects } }: Config): void {
   }
 }
 
-function greet({ stores }: Config, pinakes: Pinakes, { url }: RunningServer, { token, file }: RootToken): void {
+function greet({ stores }: Config, pinakes: Pinakes, { url }: RunningServer, { token, file, made }: RootToken): void {
   const { name, version, database } = pinakes.info();
   const key = file === undefined ? "$PINAKES_ROOT_TOKEN" : `$(cat ${file})`;
   console.log(`
@@ -68,11 +68,12 @@ ${name} ${version} listens on ${url}
   queue     ${describeQueue(stores.queue)}
   models    ${pinakes.knowledge.models.map(({ id, provider }) => `${id} (${provider})`).join(", ")}
 
-Sign in  ${file === undefined ? "with PINAKES_ROOT_TOKEN" : `with the key in ${file}`}, as: Authorization: Bearer ${file === undefined ? "…" : token}
+Sign in  with the key ${file === undefined ? "PINAKES_ROOT_TOKEN" : `in ${file}`}, as: Authorization: Bearer ${made === true ? token : "…"}
 Try      export KEY=${key} AT=${url}/v1/repositories/me/collections JSON="content-type: application/json"
          curl -H "Authorization: Bearer $KEY" -H "$JSON" $AT -d '{"collection_id":"notes","name":"Notes"}'
          curl -H "Authorization: Bearer $KEY" -F file=@README.md $AT/notes/documents
-         curl -H "Authorization: Bearer $KEY" -H "$JSON" $AT/notes/search -d '{"query":"how do I start it?","limit":3}'
+         curl -H "Authorization: Bearer $KEY" $AT/notes        # a moment later: "indexing_status":"ready"
+         curl -H "Authorization: Bearer $KEY" -H "$JSON" $AT/notes/search -d '{"query":"how do I run the tests?","limit":3}'
 Read     ${url}/docs
 Stop     Ctrl-C
 `);

@@ -38,6 +38,21 @@ describe("forms", () => {
     expect(await counters(at)).toMatchObject({ document_count: 3, total_size_bytes: 17 });
   });
 
+  it("a field that no file follows is told: it would have been lost", async () => {
+    const { at } = await newSite(server, key);
+    const send = async () => {
+      const sent = new FormData();
+      sent.append("file", new Blob(["alpha"]), "a.txt");
+      sent.append("replace", "true");
+      return server.call("POST", `${at}/documents`, { key, body: sent });
+    };
+    const first = await send();
+    expect([first.status, (first.json["documents"] as Json[]).length]).toEqual([202, 1]);
+    expect(first.json["errors"]).toMatchObject([{ name: "form", code: "INVALID", detail: expect.stringContaining("replace: no file follows it") as string }]);
+    const second = await send();
+    expect([second.status, second.json["detail"]]).toEqual([400, expect.stringContaining("replace: no file follows it")]);
+  });
+
   it("a field that is wrong after a file: the file that was taken is in the answer, what follows is not taken", async () => {
     const { at } = await newSite(server, key);
     const sent = new FormData();

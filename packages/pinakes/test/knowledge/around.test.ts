@@ -122,6 +122,36 @@ describe.each(engines)("around collections on %s", (engine) => {
     expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(1);
   });
 
+  it("a filter on a field that only some collections have finds what is in those; one that none has is a mistake", async () => {
+    const one = await newPlace(test);
+    const other = await newPlace(test);
+    await uploaded(one, "a.txt", "words about otters", { metadata: { year: 2025 } });
+    await uploaded(other, "b.txt", "words about otters too");
+    const collections = [one, other].map(({ repository, collection }) => ({ repository, collection }));
+    const { knowledge, admin } = test;
+    const found = await knowledge.search(admin, { query: "otters", collections, filter: { year: { gte: 2024 } } });
+    expect(found.hits.map(({ text }) => text)).toEqual(["words about otters"]);
+    await expect(knowledge.search(admin, { query: "otters", collections, filter: { yaer: 2025 } })).rejects.toMatchObject({
+      code: "INVALID",
+      detail: expect.stringContaining("yaer") as string,
+    });
+    // Pages are a field of every passage, also where no document has any.
+    expect((await knowledge.search(admin, { query: "otters", collections, filter: { page: 3 } })).hits).toEqual([]);
+  });
+
+  it("an upload that broke off can be sent again as it was, as a text or as bytes", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("words");
+      throw new Error("the line went dead");
+    }
+    await expect(knowledge.upload(caller, repository, collection, { name: "a.txt", body: broken() })).rejects.toThrow("the line went dead");
+    const { document_id } = await knowledge.upload(caller, repository, collection, { name: "a.txt", body: "words about otters" });
+    expect((await settled(place, document_id)).status).toBe("indexed");
+    await expect(knowledge.upload(caller, repository, collection, { name: "a.txt", body: Buffer.from("more") })).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+
   it("a hundred citations are checked at once, and not one more", async () => {
     const gone = { repository_id: "none", collection_id: "none", document_id: "none", version: 1, start: 0, end: 1, quote: "x" };
     const many = Array.from({ length: 100 }, () => gone);

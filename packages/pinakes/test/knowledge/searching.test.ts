@@ -150,11 +150,7 @@ describe.each(engines)("searching on %s", (engine) => {
     });
     expect((await ask("spinnaker"))[0]?.citation).toMatchObject({ filename: "notes.md", section: "Boats" });
     expect(await ask("xylophone")).toEqual([]);
-    const citations = [...(await ask("tides")), ...(await ask("spinnaker"))].map(({ citation }) => ({
-      repository_id: repository,
-      collection_id: collection,
-      ...citation,
-    }));
+    const citations = [...(await ask("tides")), ...(await ask("spinnaker"))].map(({ citation }) => citation);
     expect(await knowledge.verifyCitations(caller, citations)).toMatchObject(citations.map(() => ({ valid: true, result: "exact", current: true })));
   });
 

@@ -80,15 +80,21 @@ async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput)
     errors.push({ name, code: error.code, detail: error.detail });
   };
   const settings: FormSettings = {};
+  let unused: string | undefined;
   try {
     for await (const part of parts) {
-      if (part.kind === "field") readField(settings, part.name, part.value);
-      else
+      if (part.kind === "field") {
+        readField(settings, part.name, part.value);
+        unused = part.name;
+      } else {
+        unused = undefined;
         await take(fileInput(part, settings)).then(
           (document) => documents.push(document),
           (error: unknown) => refuse(part.filename, error),
         );
+      }
     }
+    if (unused !== undefined) throw invalid(`${unused}: no file follows it. Fields apply to the files after them, so send them first.`);
   } catch (error) {
     // The form itself is wrong from here on. Files that were taken before are here to stay, so the answer must name them.
     if (documents.length === 0) throw error;

@@ -123,6 +123,8 @@ export const Document = z
 
 export const Citation = z
   .object({
+    repository_id: z.string(),
+    collection_id: z.string(),
     document_id: z.string(),
     filename: z.string(),
     version: z.number(),

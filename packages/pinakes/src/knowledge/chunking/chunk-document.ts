@@ -36,11 +36,26 @@ export async function chunkDocument(parsed: ParsedText, strategy: ChunkingStrate
   const placeOf = surroundings(parsed);
   const chunks: Chunk[] = [];
   await pause();
-  for (const { start, end } of await spansOf(parsed, checked, tools, pause)) {
+  for (const { start, end } of await pagedSpans(parsed, checked, tools, pause)) {
     chunks.push({ index: chunks.length, text: parsed.text.slice(start, end), start, end, ...placeOf({ start, end }) });
     if (chunks.length % pauseEveryChunks === 0) await pause();
   }
   return chunks;
+}
+
+/** A passage never goes on over the end of a page: the page that it names is the one it stands on. */
+async function pagedSpans(parsed: ParsedText, strategy: ChunkingStrategy, tools: ChunkingTools, pause: Pause): Promise<Iterable<Span>> {
+  const { text, pages, sections } = parsed;
+  if (pages.length < 2 || strategy.type === "NONE") return spansOf(parsed, strategy, tools, pause);
+  const spans: Span[] = [];
+  for (const [i, page] of pages.entries()) {
+    const from = i === 0 ? 0 : page.start;
+    const to = pages[i + 1]?.start ?? text.length;
+    const inside = sections.filter(({ start }) => start >= from && start < to).map(({ start, path }) => ({ start: start - from, path }));
+    const own = await spansOf({ ...parsed, text: text.slice(from, to), pages: [], sections: inside }, strategy, tools, pause);
+    for (const { start, end } of own) spans.push({ start: start + from, end: end + from });
+  }
+  return spans;
 }
 
 async function spansOf(parsed: ParsedText, strategy: ChunkingStrategy, tools: ChunkingTools, pause: Pause): Promise<Iterable<Span>> {

@@ -27,7 +27,8 @@ import { Shelf } from "./shelf.ts";
 
 export interface UploadInput {
   readonly name: string;
-  readonly body: AsyncIterable<Uint8Array>;
+  /** Bytes as they come; bytes or a text that are here already will do. */
+  readonly body: AsyncIterable<Uint8Array> | Uint8Array | string;
   readonly metadata?: unknown;
   /** Used and recorded, where the collection allows it. */
   readonly chunking_strategy?: unknown;
@@ -87,7 +88,7 @@ export class Uploads {
   async #begin(caller: Caller, opened: OpenCollection, shelf: Shelf, checked: CheckedUpload, input: UploadInput): Promise<Begun> {
     for (;;) {
       const known = await shelf.documentOf(sourceKey(checked.source.uri));
-      if (known !== undefined && input.replace !== true) throw duplicate(known.record);
+      if (known !== undefined && input.replace !== true && !neverArrived(known.record)) throw duplicate(known.record);
       if (known !== undefined && opened.decision.level === "WRITE" && known.record.uploaded_by !== caller.userId)
         throw new PinakesError("FORBIDDEN", `Document "${known.record.name}" is another user's; replacing it needs ADMIN access to the collection.`);
       try {
@@ -170,7 +171,7 @@ export class Uploads {
   async #receive(shelf: Shelf, begun: Begun, checked: CheckedUpload, input: UploadInput): Promise<UploadResult> {
     const { record } = begun;
     const key = contentKey(shelf, record.document_id, record.version);
-    const body = new MeasuredBody(input.body, this.#parts.quotas.fileBytesMax, checked.name);
+    const body = new MeasuredBody(bytesOf(input.body), this.#parts.quotas.fileBytesMax, checked.name);
     let stored: Stored<DocumentRecord>;
     try {
       await this.#parts.objects.put(shelf.scope, key, this.#alive(shelf, begun, body));
@@ -325,6 +326,17 @@ function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touc
 /** Somebody else changed or deleted the document: it is theirs. */
 function overtaken(error: unknown): void {
   if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+}
+
+/** An upload that broke off left nothing but its name: sending the file again is what its error asks for. */
+function neverArrived({ status, versions }: DocumentRecord): boolean {
+  return status === "failed" && versions.length === 0;
+}
+
+async function* bytesOf(body: UploadInput["body"]): AsyncGenerator<Uint8Array> {
+  if (typeof body === "string") yield Buffer.from(body, "utf8");
+  else if (body instanceof Uint8Array) yield body;
+  else yield* body;
 }
 
 function duplicate({ name, document_id }: DocumentRecord): PinakesError {

@@ -43,6 +43,8 @@ export interface SearchInput {
 }
 
 export interface Citation {
+  readonly repository_id: string;
+  readonly collection_id: string;
   readonly document_id: string;
   readonly filename: string;
   readonly version: number;
@@ -96,6 +98,32 @@ async function sameGeneration({ shelf, generation }: Target): Promise<void> {
   if ((await shelf.fence())?.record.generation !== generation) throw new Switched("the collection was re-indexed meanwhile");
 }
 
+/**
+ * A field that no passage of one collection has may be known in another: there it finds nothing, which is no mistake. In all of them it
+ * is one, unless every passage may have it.
+ */
+async function knownSomewhere(searches: readonly Promise<readonly Found[]>[]): Promise<readonly Found[]> {
+  const outcomes = await Promise.allSettled(searches);
+  const unknown: PinakesError[] = [];
+  for (const outcome of outcomes) {
+    if (outcome.status === "fulfilled") continue;
+    const error: unknown = outcome.reason;
+    if (!isUnknownField(error)) throw error instanceof Error ? error : new Error(String(error));
+    unknown.push(error);
+  }
+  const [first] = unknown;
+  if (first !== undefined && unknown.length === outcomes.length && !namesOwnField(first)) throw first;
+  return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
+}
+
+function isUnknownField(error: unknown): error is PinakesError {
+  return PinakesError.isInstance(error) && error.code === "INVALID" && /^filter\.\S+: no row has a field/.test(error.detail);
+}
+
+function namesOwnField(error: PinakesError): boolean {
+  return passageFields.some((field) => error.detail.includes(`no row has a field "${field}"`));
+}
+
 const candidatesMin = 100;
 const roundsMax = 5;
 
@@ -130,7 +158,7 @@ export class Search {
     const embedBegan = performance.now();
     const vectors = query.mode === "keyword" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
     const embedMs = performance.now() - embedBegan;
-    const found = (await Promise.all(targets.map((target) => this.#candidates(caller, target, query, vectors.get(target.model))))).flat();
+    const found = await knownSomewhere(targets.map((target) => this.#candidates(caller, target, query, vectors.get(target.model))));
     const hits = ranked(found, query);
     const totalMs = performance.now() - began;
     return {
@@ -368,6 +396,8 @@ function toHit({ opened, document, hit }: Found, score: number): SearchHit {
     scores: hit.scores,
     metadata: Object.fromEntries(Object.entries(hit.metadata).filter(([name]) => !ownFields.has(name))),
     citation: {
+      repository_id,
+      collection_id,
       document_id: document.document_id,
       filename,
       version,
