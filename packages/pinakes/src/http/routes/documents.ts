@@ -94,7 +94,8 @@ async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput)
         );
       }
     }
-    if (unused !== undefined) throw invalid(`${unused}: no file follows it. Fields apply to the files after them, so send them first.`);
+    if (unused !== undefined && documents.length + errors.length > 0)
+      throw invalid(`${unused}: no file follows it. Fields apply to the files after them, so send them first.`);
   } catch (error) {
     // The form itself is wrong from here on. Files that were taken before are here to stay, so the answer must name them.
     if (documents.length === 0) throw error;
