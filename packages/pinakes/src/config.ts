@@ -25,6 +25,7 @@
  */
 import { join, resolve } from "node:path";
 import { PinakesError, invalid } from "./domain/errors.ts";
+import { nearestWord } from "./domain/nearest-word.ts";
 
 export interface Config {
   readonly host: string;
@@ -322,24 +323,6 @@ function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void 
   const known: readonly string[] = Object.values(names);
   const unknown = Object.keys(env).filter((name) => name.startsWith("PINAKES_") && !known.includes(name));
   if (unknown.length === 0) return;
-  const hints = unknown.map((name) => `${name} (did you mean ${nearest(name, known)}?)`);
+  const hints = unknown.map((name) => `${name} (did you mean ${nearestWord(name, known)}?)`);
   throw new PinakesError("INVALID", `Unknown setting: ${hints.join(", ")}. Known are ${known.join(", ")}.`);
-}
-
-function nearest(name: string, known: readonly string[]): string {
-  return known.toSorted((a, b) => editDistance(name, a) - editDistance(name, b))[0] as string;
-}
-
-/** Levenshtein's distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, replaced));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }

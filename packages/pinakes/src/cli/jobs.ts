@@ -15,7 +15,7 @@ const list = defineCommand({
   examples: ["pinakes jobs list --limit 10"],
   run: (call) =>
     withStores(call, async ({ knowledge, caller }) => {
-      const page = await readPages(call.given, (paging) => knowledge.listJobs(caller, paging));
+      const page = await readPages(call.given, (paging) => knowledge.jobs.list(caller, paging));
       return {
         answer: page,
         show: () =>
@@ -32,7 +32,7 @@ const show = defineCommand({
   summary: "one job, with its result",
   options: actorOptions,
   examples: ["pinakes jobs show 01936f4e-…"],
-  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.job(caller, jobOf(call)), 0)),
+  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.jobs.get(caller, jobOf(call)), 0)),
 });
 
 const retry = defineCommand({
@@ -42,7 +42,7 @@ const retry = defineCommand({
   options: { "no-wait": { type: "boolean", help: "leave it to the server" }, ...actorOptions },
   examples: ["pinakes jobs retry 01936f4e-…"],
   run: (call) =>
-    withStores(call, async (session) => jobBegun(call, session, await session.knowledge.retryJob(session.caller, jobOf(call)), !call.given.has("no-wait"))),
+    withStores(call, async (session) => jobBegun(call, session, await session.knowledge.jobs.retry(session.caller, jobOf(call)), !call.given.has("no-wait"))),
 });
 
 const cancel = defineCommand({
@@ -51,7 +51,7 @@ const cancel = defineCommand({
   summary: "stop a job at its next step",
   options: actorOptions,
   examples: ["pinakes jobs cancel 01936f4e-…"],
-  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.cancelJob(caller, jobOf(call)), 0)),
+  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.jobs.cancel(caller, jobOf(call)), 0)),
 });
 
 export const jobs: Group = { summary: "long work: how far it is, and why it failed", commands: { list, show, retry, cancel } };

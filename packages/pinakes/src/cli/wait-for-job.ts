@@ -13,7 +13,7 @@ export async function waitForJob({ knowledge, caller }: Session, begun: JobView,
   try {
     while (job.status === "queued" || job.status === "running") {
       await sleep(pollMs, undefined, { signal: terminal.signal });
-      job = await knowledge.job(caller, job.job_id);
+      job = await knowledge.jobs.get(caller, job.job_id);
       if (job.progress.total > 0) bar?.show(job.kind, job.progress.done, job.progress.total);
     }
     return job;

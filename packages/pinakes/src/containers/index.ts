@@ -2,3 +2,4 @@ export { days, defineContainer, timestamp, type Container } from "./define-conta
 export type { FilterOf, PathOf } from "./paths.ts";
 export type { Repository } from "./repository.ts";
 export type { Conditions, DocumentChange, DocumentChanges, DocumentOperation, DocumentPage, FollowOptions, KeyOf, QueryOf, Stored } from "./types.ts";
+export { WorkRegistry, workContainer, type RegisteredWork, type Work, type WorkName } from "./work-registry.ts";

@@ -4,9 +4,8 @@ import { invalid, show } from "../domain/errors.ts";
 import { utf8Bytes, withinUtf8Bytes } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 
-// Control characters, the characters Cosmos DB refuses in ids, and U+10FFFF, which ends ranges of ids.
-// oxlint-disable-next-line no-control-regex
-const forbidden = /[\u0000-\u001f\u007f/\\?#\u{10ffff}]/u;
+// Control characters but those of Latin-1, the characters Cosmos DB refuses in ids, and U+10FFFF, which ends ranges of ids.
+const forbidden = /[[\p{Cc}--[\u0080-\u009f]]\/\\?#\u{10ffff}]/v;
 
 /** Most ids are of this kind, and a point read has microseconds: the checks below cost as much as the rest of it. */
 const ordinary = /^[A-Za-z0-9_.:-]{1,80}$/;

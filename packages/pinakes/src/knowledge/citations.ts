@@ -1,5 +1,6 @@
 /** Whether what was cited stands there: the words, at their place, in the version that was cited. */
-import { PinakesError } from "../domain/errors.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import { knowledgeLimits } from "./limits.ts";
 import type { DocumentRecord } from "./model/records.ts";
 
 export interface CitationToVerify {
@@ -24,7 +25,13 @@ export interface CitationCheck {
 
 type Find = (citation: CitationToVerify) => Promise<{ readonly record: DocumentRecord; readonly text: string | undefined }>;
 
-export async function verifyCitation(citation: CitationToVerify, find: Find): Promise<CitationCheck> {
+/** Of each, whether it stands; `find` looks as the caller does. */
+export async function verifyCitations(citations: readonly CitationToVerify[], find: Find): Promise<readonly CitationCheck[]> {
+  if (citations.length > knowledgeLimits.citationsMax) throw invalid(`citations: at most ${knowledgeLimits.citationsMax} at once.`);
+  return Promise.all(citations.map((citation) => verifyCitation(citation, find)));
+}
+
+async function verifyCitation(citation: CitationToVerify, find: Find): Promise<CitationCheck> {
   let found: Awaited<ReturnType<Find>>;
   try {
     found = await find(citation);

@@ -1,16 +1,18 @@
 /** What agents know. */
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
-export { Knowledge, type CollectionChange, type ListPage, type NotifiedPipeline, type UploadedDocument } from "./knowledge.ts";
+export { Knowledge } from "./knowledge.ts";
+export type { ListPage } from "./paging.ts";
 export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";
-export type { CollectionView, DocumentView, IndexingStatus, JobView, RepositoryView } from "./views.ts";
-export type { BucketPlace, FolderPlace, NewPipeline, PipelinePlaces, PipelinePlan, PipelineView } from "./pipelines/index.ts";
+export type { CollectionChange, CollectionView, DocumentView, IndexingStatus, JobView, RepositoryView, UploadedDocument } from "./views.ts";
+export type { BucketPlace, FolderPlace, NewPipeline, NotifiedPipeline, PipelinePlaces, PipelinePlan, PipelineView } from "./pipelines/index.ts";
 export type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 export type { CollectionPatch, NewCollection } from "./model/collections.ts";
 export type { CollectionQuery } from "./model/list-collections.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export type { UploadInput } from "./documents/upload.ts";
-export type { Citation, SearchHit, SearchInput, SearchResult } from "./search/search.ts";
+export type { SearchInput } from "./search/search-input.ts";
+export type { Citation, SearchHit, SearchResult } from "./search/search-result.ts";
 export type { CitationCheck, CitationToVerify } from "./citations.ts";
 export {
   defaultNames,

@@ -7,29 +7,30 @@ import type { Chunk } from "../domain/chunking.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
 import type { EmbeddingModel } from "../ports/embedder.ts";
 import type { Activity } from "./activity.ts";
-import { verifyCitation, type CitationCheck, type CitationToVerify } from "./citations.ts";
+import { verifyCitations, type CitationCheck, type CitationToVerify } from "./citations.ts";
 import type { Content, DocumentQuery, Passage } from "./documents/documents.ts";
 import type { Grants } from "./documents/grants.ts";
 import { recount, type Usage } from "./documents/recount.ts";
 import { Shelf } from "./documents/shelf.ts";
 import type { UploadInput } from "./documents/upload.ts";
-import type { Configuration } from "./evaluation/configuration.ts";
-import type { NewEvaluation } from "./evaluation/evaluation-input.ts";
-import type { EvaluationView } from "./evaluation/evaluations.ts";
+import type { Evaluations } from "./evaluation/evaluations.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { QueueDesk, QueueView } from "./ingest/queue-desk.ts";
-import { knowledgeLimits } from "./limits.ts";
+import type { JobDesk } from "./jobs/job-desk.ts";
+import { noteIngest, startJob } from "./jobs/start-job.ts";
 import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
 import { archived, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import type { Stored } from "./model/library.ts";
 import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
-import { checkFileName } from "./model/names.ts";
+import { openOrCreate } from "./model/open-or-create.ts";
 import type { StatsRecord, VersionInfo } from "./model/records.ts";
 import type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 import type { OwnVectors } from "./own-vectors.ts";
+import type { ListPage, Paging } from "./paging.ts";
 import type { KnowledgeParts } from "./parts.ts";
-import type { NewPipeline, Notified, PipelinePlan, PipelineView } from "./pipelines/index.ts";
-import type { SearchInput, SearchResult } from "./search/search.ts";
+import type { PipelineDesk } from "./pipelines/index.ts";
+import type { SearchInput } from "./search/search-input.ts";
+import type { SearchResult } from "./search/search-result.ts";
 import type { Services } from "./services.ts";
 import { embedTexts, previewChunks, type Embedded, type PreviewInput } from "./text-tools.ts";
 import {
@@ -44,38 +45,15 @@ import {
 import {
   collectionView,
   documentView,
-  jobView,
   recordEtag,
   repositoryView,
+  type CollectionChange,
   type CollectionView,
   type DocumentView,
   type JobView,
   type RepositoryView,
+  type UploadedDocument,
 } from "./views.ts";
-
-export interface ListPage<View> {
-  readonly items: readonly View[];
-  readonly next_cursor: string | null;
-}
-
-export interface UploadedDocument extends DocumentView {
-  /** The same bytes as before: nothing was done. */
-  readonly unchanged?: true;
-  readonly duplicate_of?: string;
-}
-
-export interface CollectionChange extends CollectionView {
-  readonly warnings: readonly string[];
-}
-
-export interface NotifiedPipeline extends Omit<Notified, "job"> {
-  readonly job: JobView | null;
-}
-
-interface Paging {
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
 
 export class Knowledge {
   readonly #parts: KnowledgeParts;
@@ -88,6 +66,12 @@ export class Knowledge {
   readonly activity: Activity;
   /** Rows that callers embed themselves, and a look at the vectors below. */
   readonly rows: OwnVectors;
+  /** Collections kept in step with folders and buckets. */
+  readonly pipelines: PipelineDesk;
+  /** Queries with the documents that they should find, run again whenever something changed. */
+  readonly evaluations: Evaluations;
+  /** Long work: how far it is, and why it failed. */
+  readonly jobs: JobDesk;
 
   constructor(services: Services) {
     this.#parts = services.parts;
@@ -96,6 +80,9 @@ export class Knowledge {
     this.queue = services.queueDesk;
     this.activity = services.activity;
     this.rows = services.rows;
+    this.pipelines = services.pipelineDesk;
+    this.evaluations = services.evaluations;
+    this.jobs = services.jobDesk;
   }
 
   get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
@@ -125,7 +112,7 @@ export class Knowledge {
     const { record, etag } = await this.#of.repositories.get(caller, repositoryId, "ADMIN", "Deleting");
     requireEtag(etag, ifMatch, `Repository "${repositoryId}"`);
     if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
-    return this.#of.jobDesk.start(caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+    return startJob(this.#of.jobs, caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
   }
 
   async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
@@ -179,7 +166,8 @@ export class Knowledge {
     if (confirm !== undefined ? confirm !== collectionId : purge)
       throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
     if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    const job = await this.#of.jobDesk.start(
+    const job = await startJob(
+      this.#of.jobs,
       caller,
       { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId },
       !purge,
@@ -191,7 +179,7 @@ export class Knowledge {
   async restoreCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView> {
     const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Restoring", deleted: true });
     if (collection.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${collection.status}.`);
-    const job = await this.#of.jobDesk.start(caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
+    const job = await startJob(this.#of.jobs, caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
     if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
     return this.collection(caller, repositoryId, collectionId);
   }
@@ -208,11 +196,11 @@ export class Knowledge {
     const { embedding_model } = input;
     if (embedding_model !== undefined) await this.#parts.embedders.get(embedding_model);
     const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
-    return this.#of.jobDesk.start(caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
+    return startJob(this.#of.jobs, caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
-    const opened = await this.#openOrCreate(caller, repositoryId, collectionId, input);
+    const opened = await openOrCreate(this.#of, caller, repositoryId, collectionId, input);
     const { unchanged, duplicate_of, ...stored } = await this.#of.uploads.upload(caller, opened, input);
     this.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
     return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
@@ -220,7 +208,7 @@ export class Knowledge {
 
   /** Whether the caller may add documents at all. */
   async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
-    const { collection } = await this.#openOrCreate(caller, repositoryId, collectionId);
+    const { collection } = await openOrCreate(this.#of, caller, repositoryId, collectionId);
     if (collection.status === "ARCHIVED") throw archived(collection);
   }
 
@@ -234,7 +222,7 @@ export class Knowledge {
     collectionId: string,
     run: (take: (input: UploadInput) => Promise<UploadedDocument>) => Promise<T>,
   ): Promise<{ readonly job_id: string | null; readonly result: T }> {
-    const opened = await this.#openOrCreate(caller, repositoryId, collectionId);
+    const opened = await openOrCreate(this.#of, caller, repositoryId, collectionId);
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     const job_id = this.#parts.newId();
     const ids: string[] = [];
@@ -246,7 +234,7 @@ export class Knowledge {
       });
       return { job_id: ids.length === 0 ? null : job_id, result };
     } finally {
-      if (ids.length > 0) await this.#of.jobDesk.noteIngest(caller, opened, job_id, ids);
+      if (ids.length > 0) await noteIngest(this.#of.jobs, caller, opened, job_id, ids);
     }
   }
 
@@ -296,42 +284,6 @@ export class Knowledge {
     return { items, total, next_cursor: next === undefined ? null : String(next) };
   }
 
-  async createPipeline(caller: Caller, repositoryId: string, collectionId: string, input: NewPipeline): Promise<PipelineView> {
-    return this.#of.pipelines.add(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Adding a pipeline"), input);
-  }
-
-  async listPipelines(caller: Caller, repositoryId: string, collectionId: string): Promise<ListPage<PipelineView>> {
-    return { items: this.#of.pipelines.list(await this.#open(caller, repositoryId, collectionId)), next_cursor: null };
-  }
-
-  /** Its documents stay. */
-  async deletePipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelineView> {
-    return this.#of.pipelines.remove(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Deleting a pipeline"), pipelineId);
-  }
-
-  /** What a run would do now. */
-  async planPipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelinePlan> {
-    return this.#of.pipelines.plan(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Planning a pipeline"), pipelineId);
-  }
-
-  async runPipeline(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    pipelineId: string,
-    options: { readonly force?: boolean | undefined } = {},
-  ): Promise<JobView> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "ADMIN", "Running a pipeline");
-    return jobView(await this.#of.pipelines.run(caller, opened, pipelineId, options));
-  }
-
-  /** With the event that a bucket sends, as S3 or EventBridge write it. */
-  async notifyPipeline(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string, event: unknown): Promise<NotifiedPipeline> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Notifying a pipeline");
-    const { job, ...counts } = await this.#of.pipelines.notify(caller, opened, pipelineId, event);
-    return { ...counts, job: job === null ? null : jobView(job) };
-  }
-
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
     const scope = requireCaller(caller);
     const result = await this.#of.search.search(caller, input);
@@ -339,35 +291,14 @@ export class Knowledge {
     return result;
   }
 
-  /** Queries with the documents that should be found. */
-  async createEvaluation(caller: Caller, input: NewEvaluation): Promise<EvaluationView> {
-    return this.#of.evaluations.create(caller, input);
-  }
-
-  /** One's own; for admins everybody's. */
-  async evaluations(caller: Caller, paging: Paging = {}): Promise<ListPage<EvaluationView>> {
-    return this.#of.evaluations.list(caller, paging);
-  }
-
-  async evaluation(caller: Caller, evaluationId: string): Promise<EvaluationView> {
-    return this.#of.evaluations.get(caller, evaluationId);
-  }
-
-  /** A job; its result has the metrics, and the evaluation keeps those of its last runs. */
-  async runEvaluation(caller: Caller, evaluationId: string, input: Configuration = {}): Promise<JobView> {
-    return jobView(await this.#of.evaluations.run(caller, evaluationId, input));
-  }
-
   /** Whether each quote stands where the citation says, in the version that it names. */
   async verifyCitations(caller: Caller, citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]> {
     requireCaller(caller);
-    if (citations.length > knowledgeLimits.citationsMax) throw invalid(`citations: at most ${knowledgeLimits.citationsMax} at once.`);
-    const find = async (citation: CitationToVerify) => {
+    return verifyCitations(citations, async (citation) => {
       const opened = await this.#open(caller, citation.repository_id, citation.collection_id);
       const { record } = await this.#of.documents.get(caller, opened, citation.document_id);
       return { record, text: await this.#of.documents.text(caller, opened, citation.document_id, citation.version) };
-    };
-    return Promise.all(citations.map((citation) => verifyCitation(citation, find)));
+    });
   }
 
   /** How a text would be cut, without storing anything. */
@@ -384,24 +315,6 @@ export class Knowledge {
   /** Admins only. What such files hold, made here; what is wrong is in the report, by file and line: see transfer/import.ts. */
   async import(caller: Caller, reader: TransferReader, options?: ImportOptions): Promise<ImportReport> {
     return importKnowledge(this.#of, caller, reader, options);
-  }
-
-  async job(caller: Caller, jobId: string): Promise<JobView> {
-    return this.#of.jobDesk.get(caller, jobId);
-  }
-
-  /** Those of collections the caller may see, and one's own. */
-  async listJobs(caller: Caller, paging: Paging = {}): Promise<ListPage<JobView>> {
-    const { items, cursor } = await this.#of.jobDesk.list(caller, paging);
-    return { items, next_cursor: cursor ?? null };
-  }
-
-  async retryJob(caller: Caller, jobId: string): Promise<JobView> {
-    return this.#of.jobDesk.retry(caller, jobId);
-  }
-
-  async cancelJob(caller: Caller, jobId: string): Promise<JobView> {
-    return this.#of.jobDesk.cancel(caller, jobId);
   }
 
   /** The queue of documents, as far as it is this workspace's. */
@@ -450,25 +363,6 @@ export class Knowledge {
 
   async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {
     return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
-  }
-
-  /** The first document for a collection that is not there makes it, where the repository says so. A search never does. */
-  async #openOrCreate(caller: Caller, repositoryId: string, collectionId: string, input?: Omit<UploadInput, "body">): Promise<OpenCollection> {
-    try {
-      return await this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
-    } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-      const { record } = await this.#of.repositories.get(caller, repositoryId);
-      if (record.auto_create !== true) throw error;
-      if (input !== undefined) checkFileName(input.name);
-      try {
-        return await this.#of.collections.create(caller, repositoryId, { collection_id: collectionId });
-      } catch (cause) {
-        // Made at the same time by another upload; or it is there, and not for this caller.
-        if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT") throw cause;
-        return this.#open(caller, repositoryId, collectionId, "WRITE", "Adding documents");
-      }
-    }
   }
 
   async #setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<CollectionView> {

@@ -6,7 +6,7 @@ import { DocumentIngester } from "./ingest/ingest-document.ts";
 import { IngestQueue } from "./ingest/ingest-queue.ts";
 import { IngestWorker, type IngestMetrics } from "./ingest/ingest-worker.ts";
 import { Watchdog } from "./ingest/watchdog.ts";
-import { WorkRegistry, workContainer, type RegisteredWork } from "./ingest/work-registry.ts";
+import { KnowledgeWork, knowledgeWorkContainer, type RegisteredUnfinished } from "./ingest/knowledge-work.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./knowledge.ts";
 import { Library } from "./model/library.ts";
@@ -36,9 +36,9 @@ export interface OpenedKnowledge {
 }
 
 export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  for (const container of [collectionsContainer, documentsContainer, workContainer, grantsContainer, pipelinesContainer, activityContainer])
+  for (const container of [collectionsContainer, documentsContainer, knowledgeWorkContainer, grantsContainer, pipelinesContainer, activityContainer])
     await parts.items.openContainer(container);
-  const registry = new WorkRegistry(parts.items, parts.system, parts.clock);
+  const registry = new KnowledgeWork(parts.items, parts.system, parts.clock);
   const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
   const library = new Library(parts.items);
   const jobs = await new Jobs(parts, registry).open();
@@ -48,7 +48,7 @@ export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, 
   const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places, activity });
   const watchdog = new Watchdog(parts, queue, registry);
 
-  const carryOn = async (entry: RegisteredWork, signal: AbortSignal): Promise<void> => {
+  const carryOn = async (entry: RegisteredUnfinished, signal: AbortSignal): Promise<void> => {
     const scope = parts.system.forTenant(entry.tenant);
     if (entry.kind === "documents") return watchdog.sweepDocuments(entry, signal);
     if (entry.kind === "job") {

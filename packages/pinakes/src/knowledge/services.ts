@@ -7,7 +7,7 @@ import { Evaluations } from "./evaluation/evaluations.ts";
 import type { IngestQueue } from "./ingest/ingest-queue.ts";
 import { QueueDesk } from "./ingest/queue-desk.ts";
 import { Reindexer } from "./ingest/reindex.ts";
-import type { WorkRegistry } from "./ingest/work-registry.ts";
+import type { KnowledgeWork } from "./ingest/knowledge-work.ts";
 import { JobDesk } from "./jobs/job-desk.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { Collections } from "./model/collections.ts";
@@ -17,20 +17,20 @@ import type { Library } from "./model/library.ts";
 import { Repositories } from "./model/repositories.ts";
 import { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
-import type { Pipelines } from "./pipelines/index.ts";
+import { PipelineDesk, type Pipelines } from "./pipelines/index.ts";
 import { Search } from "./search/search.ts";
 
 export interface KnowledgePieces {
   readonly parts: KnowledgeParts;
   readonly library: Library;
   readonly queue: IngestQueue;
-  readonly registry: WorkRegistry;
+  readonly registry: KnowledgeWork;
   readonly jobs: Jobs;
   readonly pipelines: Pipelines;
   readonly activity: Activity;
 }
 
-export interface Services extends Omit<KnowledgePieces, "jobs"> {
+export interface Services extends KnowledgePieces {
   readonly repositories: Repositories;
   readonly collections: Collections;
   readonly documents: Documents;
@@ -39,13 +39,14 @@ export interface Services extends Omit<KnowledgePieces, "jobs"> {
   readonly deletion: CollectionDeletion;
   readonly evaluations: Evaluations;
   readonly jobDesk: JobDesk;
+  readonly pipelineDesk: PipelineDesk;
   readonly queueDesk: QueueDesk;
   readonly grants: Grants;
   readonly rows: OwnVectors;
 }
 
-export function assembleServices({ jobs, ...pieces }: KnowledgePieces): Services {
-  const { parts, library, queue, registry } = pieces;
+export function assembleServices(pieces: KnowledgePieces): Services {
+  const { parts, library, queue, registry, jobs } = pieces;
   const repositories = new Repositories(parts, library);
   const collections = new Collections(parts, library, repositories);
   const documents = new Documents(parts, queue);
@@ -67,6 +68,7 @@ export function assembleServices({ jobs, ...pieces }: KnowledgePieces): Services
       search: (caller, input) => search.search(caller, input),
     }),
     jobDesk: new JobDesk({ parts, library, jobs, collections, documents }),
+    pipelineDesk: new PipelineDesk(pieces.pipelines, collections),
     queueDesk: new QueueDesk(queue),
     grants: new Grants(parts, { collections, uploads, documents }),
     rows: new OwnVectors(parts, collections),

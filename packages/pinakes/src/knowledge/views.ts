@@ -86,6 +86,10 @@ export interface CollectionView {
   readonly etag: string;
 }
 
+export interface CollectionChange extends CollectionView {
+  readonly warnings: readonly string[];
+}
+
 /** The etag has three parts: of the record, which a change is conditional on, of the counters, and of the repository, from which a part of what is shown comes. */
 export function collectionView({ repository, collection, etag, decision }: OpenCollection, stats: Stored<StatsRecord> | undefined): CollectionView {
   const counted = stats?.record ?? emptyStats;
@@ -162,6 +166,12 @@ export interface DocumentView {
   readonly indexed_at: string | null;
   readonly job_id: string | null;
   readonly etag: string;
+}
+
+export interface UploadedDocument extends DocumentView {
+  /** The same bytes as before: nothing was done. */
+  readonly unchanged?: true;
+  readonly duplicate_of?: string;
 }
 
 export function documentView({ record, etag }: Stored<DocumentRecord>): DocumentView {

@@ -9,7 +9,7 @@ import type { ObjectStore } from "../ports/object-store.ts";
 import { DiskCache } from "./cache/disk-cache.ts";
 import { SegmentCache } from "./cache/segment-cache.ts";
 import { Compactor } from "./compact/compactor.ts";
-import { WorkRegistry, workContainer } from "./log/work-registry.ts";
+import { vectorWork, vectorWorkContainer } from "./log/vector-work.ts";
 import { Reader } from "./read/reader.ts";
 import { SearchPool } from "./search/pool.ts";
 import { BuildPool } from "./segment/build-pool.ts";
@@ -49,7 +49,7 @@ const diskBytesMaxDefault = 20 * 1024 ** 3;
 export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVectors> {
   const { items, objects, system, clock = systemClock, log = () => {}, cacheDir, threads } = options;
   await items.openContainer(vectorsContainer);
-  await items.openContainer(workContainer);
+  await items.openContainer(vectorWorkContainer);
   const pool = new SearchPool(threads === undefined ? {} : { threads });
   const builder = new BuildPool();
   const reader = new Reader();
@@ -76,7 +76,7 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
     uniqueName: () => `${clock.now().toString(16).padStart(12, "0")}${randomBytes(10).toString("hex")}`,
     policy: { ...defaultPolicy, ...options.policy },
   };
-  const work = new WorkRegistry(items, system);
+  const work = vectorWork(items, system);
   const compactor = new Compactor(`${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`, work);
   const worker = new VectorWorker(parts, work, compactor, async (site) => {
     reader.forget(site);

@@ -15,7 +15,7 @@ import { vectorLimits } from "./limits.ts";
 import { Appender, type AppendInput, type AppendResult } from "./log/append.ts";
 import { listCollections, type CollectionPage } from "./log/list.ts";
 import { checkSettings, createCollection, type NewCollection } from "./log/create.ts";
-import type { WorkRegistry } from "./log/work-registry.ts";
+import type { VectorWork } from "./log/vector-work.ts";
 import { checkQuery, type QueryInput } from "./read/query-input.ts";
 import { countView, queryView, type QueryResult } from "./read/query.ts";
 import type { ReadOptions, Reader } from "./read/reader.ts";
@@ -52,7 +52,7 @@ export interface VectorsPieces {
   readonly pool: SearchPool;
   readonly cache: SegmentCache;
   readonly reader: Reader;
-  readonly work: WorkRegistry;
+  readonly work: VectorWork;
   readonly compactor: Compactor;
   readonly metrics: () => WorkerMetrics;
   /** Tells the background that there is something to do. */

@@ -6,7 +6,7 @@ import { PinakesError } from "../domain/errors.ts";
 import type { Compactor } from "./compact/compactor.ts";
 import { collectGarbage } from "./care/collect.ts";
 import { purgeCollection } from "./care/remove.ts";
-import type { RegisteredWork, WorkRegistry } from "./log/work-registry.ts";
+import type { RegisteredVectorWork, VectorWork } from "./log/vector-work.ts";
 import { collectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
 import type { VectorParts } from "./store/parts.ts";
@@ -58,11 +58,11 @@ export class VectorWorker {
     pending: nothingPending,
   };
   readonly #parts: VectorParts;
-  readonly #work: WorkRegistry;
+  readonly #work: VectorWork;
   readonly #compactor: Compactor;
   readonly #purged: (site: CollectionSite) => Promise<void>;
 
-  constructor(parts: VectorParts, work: WorkRegistry, compactor: Compactor, purged: (site: CollectionSite) => Promise<void>) {
+  constructor(parts: VectorParts, work: VectorWork, compactor: Compactor, purged: (site: CollectionSite) => Promise<void>) {
     this.#parts = parts;
     this.#work = work;
     this.#compactor = compactor;
@@ -82,7 +82,7 @@ export class VectorWorker {
         await this.#do(entry, signal);
       } catch (cause) {
         error = cause instanceof Error ? cause : new Error(String(cause));
-        this.metrics.lastError = `${entry.kind} of ${entry.collection}: ${error.message}`;
+        this.metrics.lastError = `${entry.kind} of ${entry.key}: ${error.message}`;
       }
     }
     this.metrics.due = due;
@@ -91,7 +91,7 @@ export class VectorWorker {
     if (error !== undefined) throw error;
   }
 
-  async #look({ tenant, collection }: RegisteredWork, so: PendingWork): Promise<PendingWork> {
+  async #look({ tenant, key: collection }: RegisteredVectorWork, so: PendingWork): Promise<PendingWork> {
     try {
       const found = await collectionStats(new CollectionSite(this.#parts, this.#parts.system.forTenant(tenant), collection));
       return {
@@ -107,8 +107,8 @@ export class VectorWorker {
     }
   }
 
-  async #do(entry: RegisteredWork, signal?: AbortSignal): Promise<void> {
-    const site = new CollectionSite(this.#parts, this.#parts.system.forTenant(entry.tenant), entry.collection);
+  async #do(entry: RegisteredVectorWork, signal?: AbortSignal): Promise<void> {
+    const site = new CollectionSite(this.#parts, this.#parts.system.forTenant(entry.tenant), entry.key);
     try {
       if (entry.kind === "compact") await this.#compact(site, signal);
       else if (entry.kind === "collect") await this.#collect(site, entry);
@@ -137,7 +137,7 @@ export class VectorWorker {
     }
   }
 
-  async #collect(site: CollectionSite, entry: RegisteredWork): Promise<void> {
+  async #collect(site: CollectionSite, entry: RegisteredVectorWork): Promise<void> {
     const result = await collectGarbage(site);
     if (result.outcome === "busy") return; // The entry stays: tried again at the next sweep.
     this.metrics.collections += 1;
@@ -146,7 +146,7 @@ export class VectorWorker {
     // At least some time apart, so that a busy collection is not listed at every sweep.
     const next = result.nextAt === undefined ? undefined : Math.max(result.nextAt, this.#parts.clock.now() + this.#parts.policy.collectAfterMs);
     if (next === undefined) await this.#work.remove(entry);
-    else await this.#work.put({ kind: "collect", tenant: entry.tenant, collection: entry.collection, notBefore: next });
+    else await this.#work.put({ kind: "collect", tenant: entry.tenant, key: entry.key, due_at: next });
   }
 
   async #purge(site: CollectionSite): Promise<void> {

@@ -18,7 +18,7 @@ describe.each(engines)("around collections on %s", (engine) => {
     await expect(knowledge.deleteRepository(test.admin, repository, "other")).rejects.toMatchObject({ code: "INVALID" });
     const { job_id } = await knowledge.deleteRepository(test.admin, repository, repository);
     const job = await until(async () => {
-      const found = await knowledge.job(test.admin, job_id);
+      const found = await knowledge.jobs.get(test.admin, job_id);
       return found.status === "succeeded" || found.status === "failed" ? found : undefined;
     });
     expect(job).toMatchObject({ status: "succeeded", result: { mode: "purge", collections: 2 } });

@@ -41,7 +41,7 @@ describe.each(engines)("catalogs on %s", (engine) => {
     await until(async () => (await knowledge.collection(ann, "me", cid)).indexing_status === "ready");
     const { job_id } = await knowledge.deleteCollection(ann, "me", cid, { purge: true, confirm: cid });
     const job = await until(async () => {
-      const found = await knowledge.job(ann, job_id);
+      const found = await knowledge.jobs.get(ann, job_id);
       return found.status === "succeeded" || found.status === "failed" ? found : undefined;
     });
     expect(job).toMatchObject({ status: "succeeded", result: { mode: "purge" } });

@@ -1,26 +1,20 @@
 /** Counters and the state of a collection, step by step, with every call in the test's hands. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Machine, type Process } from "./support/machine.ts";
-import { body, recount, walk, type Place } from "./support/test-pinakes.ts";
+import type { Machine, Process } from "./support/machine.ts";
+import { OneCollection } from "./support/one-collection.ts";
+import { recount, walk, type Place } from "./support/test-pinakes.ts";
 
+let one: OneCollection;
 let machine: Machine;
 let process: Process;
 let place: Place;
 beforeEach(async () => {
-  machine = await Machine.open();
-  process = await machine.process();
-  const { knowledge } = process;
-  await knowledge.createRepository(machine.admin, { repository_id: "kb" });
-  const { collection_id } = await knowledge.createCollection(machine.admin, "kb", { name: "Papers" });
-  place = { knowledge, caller: machine.admin, repository: "kb", collection: collection_id };
+  one = await OneCollection.open();
+  ({ machine, process, place } = one);
 });
-afterEach(async () => {
-  await process.close();
-  await machine[Symbol.asyncDispose]();
-});
+afterEach(() => one[Symbol.asyncDispose]());
 
-const send = (name: string, text: string, replace = false) =>
-  process.knowledge.upload(machine.admin, "kb", place.collection, { name, body: body(text), replace });
+const send: OneCollection["send"] = (...given) => one.send(...given);
 const view = () => process.knowledge.collection(machine.admin, "kb", place.collection);
 const status = async () => (await view()).indexing_status;
 
@@ -43,7 +37,7 @@ describe("the state of a collection", () => {
     expect(await status()).toBe("error");
     await process.knowledge.deleteDocument(machine.admin, "kb", place.collection, bad.document_id);
     expect(await status()).toBe("ready");
-    await send("good.txt", "better words", true);
+    await send("good.txt", "better words", { replace: true });
     expect(await status()).toBe("indexing");
     await process.work();
     expect(await status()).toBe("ready");
@@ -60,7 +54,7 @@ describe("the state of a collection", () => {
     const working = process.work();
     await reached.promise;
     const second = await send("second.txt", "second words");
-    await send("first.txt", "first words, improved", true);
+    await send("first.txt", "first words, improved", { replace: true });
     held.resolve();
     await working;
     await process.work();

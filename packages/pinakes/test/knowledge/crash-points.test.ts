@@ -159,7 +159,7 @@ async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   const { status } = await knowledge.collection(caller, repository, collection, { deleted: true });
   expect(["ACTIVE", "DELETED"], at).toContain(status);
   if (said.includes("restored")) expect(status, at).toBe("ACTIVE");
-  const { items: jobs } = await knowledge.listJobs(caller, { limit: 100 });
+  const { items: jobs } = await knowledge.jobs.list(caller, { limit: 100 });
   const unfinished = jobs.filter((job) => job.collection_id === collection && (job.status === "queued" || job.status === "running"));
   expect(unfinished, at).toEqual([]);
   if (status === "DELETED") await knowledge.restoreCollection(caller, repository, collection);

@@ -101,7 +101,7 @@ describe.each(engines)("deleting on %s", (engine) => {
     const { job_id } = await purge(collection);
     await expect(knowledge.collection(caller, repository, collection)).rejects.toMatchObject(notFound);
     const job = await until(async () => {
-      const found = await knowledge.job(caller, job_id);
+      const found = await knowledge.jobs.get(caller, job_id);
       return found.status === "succeeded" ? found : undefined;
     });
     expect(job).toMatchObject({ result: { mode: "purge", stores: expect.any(Array) } });
@@ -119,12 +119,12 @@ describe.each(engines)("deleting on %s", (engine) => {
   it("a job tells its attempts, its error and its result; a finished one is not tried again; its record stays as it is", async () => {
     const place = await newPlace(test);
     const { job_id } = await remove(place);
-    const job = await test.knowledge.job(test.admin, job_id);
+    const job = await test.knowledge.jobs.get(test.admin, job_id);
     expect(job).toMatchObject({ kind: "delete", status: "succeeded", attempts: 1, error: null, created_by: "root", repository_id: place.repository });
-    await expect(test.knowledge.retryJob(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
-    await expect(test.knowledge.cancelJob(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
-    expect((await test.knowledge.listJobs(test.admin)).items.map((one) => one.job_id)).toContain(job_id);
-    await expect(test.knowledge.job(test.as("stranger", { tenant: "other", role: "admin" }), job_id)).rejects.toMatchObject(notFound);
+    await expect(test.knowledge.jobs.retry(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(test.knowledge.jobs.cancel(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
+    expect((await test.knowledge.jobs.list(test.admin)).items.map((one) => one.job_id)).toContain(job_id);
+    await expect(test.knowledge.jobs.get(test.as("stranger", { tenant: "other", role: "admin" }), job_id)).rejects.toMatchObject(notFound);
   });
 
   it("an upload that is under way when its collection is deleted comes to nothing: no bytes, and an answer that says so", async () => {

@@ -57,7 +57,7 @@ describe.each(engines)("jobs on %s", (engine) => {
     const ids = ["a.txt", "b.txt", "bad.pdf"].map((name) => results[name] as string);
     for (const id of ids) expect((await settled(place, id)).job_id).toBe(jobId);
     const statuses = async () => {
-      const { result } = await place.knowledge.job(place.caller, jobId);
+      const { result } = await place.knowledge.jobs.get(place.caller, jobId);
       return (result as unknown as { documents: { document_id: string; status: string; error: string | null }[] }).documents;
     };
     expect(await statuses()).toMatchObject([
@@ -66,7 +66,7 @@ describe.each(engines)("jobs on %s", (engine) => {
       { document_id: ids[2], status: "failed", error: expect.stringContaining("damaged") },
     ]);
     const before = await place.knowledge.document(place.caller, place.repository, place.collection, ids[0] as string);
-    await place.knowledge.retryJob(place.caller, jobId);
+    await place.knowledge.jobs.retry(place.caller, jobId);
     expect(await settled(place, ids[2] as string)).toMatchObject({ status: "failed", error: expect.stringContaining("damaged") });
     expect(await place.knowledge.document(place.caller, place.repository, place.collection, ids[0] as string)).toEqual(before);
     const { items } = await place.knowledge.listDocuments(place.caller, place.repository, place.collection);
@@ -78,14 +78,14 @@ describe.each(engines)("jobs on %s", (engine) => {
     const { knowledge, repository } = place;
     const { jobId } = await send(place);
     const lost = test.as("ann");
-    await expect(knowledge.job(lost, jobId)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(knowledge.retryJob(lost, jobId)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect((await knowledge.listJobs(lost)).items.filter(({ job_id }) => job_id === jobId)).toEqual([]);
+    await expect(knowledge.jobs.get(lost, jobId)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.jobs.retry(lost, jobId)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await knowledge.jobs.list(lost)).items.filter(({ job_id }) => job_id === jobId)).toEqual([]);
     const other = test.as("ben", { groups: ["g"] });
-    expect((await knowledge.job(other, jobId)).kind).toBe("ingest");
-    await expect(knowledge.retryJob(other, jobId)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    expect((await knowledge.jobs.get(other, jobId)).kind).toBe("ingest");
+    await expect(knowledge.jobs.retry(other, jobId)).rejects.toMatchObject({ code: "FORBIDDEN" });
     const { collection_id } = await knowledge.createCollection(place.caller, repository, { name: "Short-lived" });
     const purge = await knowledge.deleteCollection(place.caller, repository, collection_id, { purge: true, confirm: collection_id });
-    await expect.poll(async () => (await knowledge.job(place.caller, purge.job_id)).status).toBe("succeeded");
+    await expect.poll(async () => (await knowledge.jobs.get(place.caller, purge.job_id)).status).toBe("succeeded");
   });
 });

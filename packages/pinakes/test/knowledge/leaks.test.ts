@@ -36,7 +36,7 @@ async function fill(repository: string, caller: Caller, input: object): Promise<
   const { document_id } = await uploaded(place, "secret.txt", "the launch code is tangerine");
   const trash = await knowledge.createCollection(caller, repository, { name: `${name} trash`, ...input });
   const { job_id } = await knowledge.deleteCollection(caller, repository, trash.collection_id);
-  const { evaluation_id } = await knowledge.createEvaluation(caller, {
+  const { evaluation_id } = await knowledge.evaluations.create(caller, {
     name,
     collections: [{ repository, collection: collection_id }],
     queries: [{ query: "tangerine", relevant: [{ document_id }] }],
@@ -110,7 +110,8 @@ describe("the table", () => {
         .filter((name) => name !== "constructor")
         .map((name) => `${prefix}${name}`);
     const { knowledge } = test;
-    const parts = { rows: knowledge.rows, grants: knowledge.grants, queue: knowledge.queue, activity: knowledge.activity };
+    const { rows, grants, queue, activity, pipelines, evaluations, jobs } = knowledge;
+    const parts = { rows, grants, queue, activity, pipelines, evaluations, jobs };
     expect(Object.keys(knowledge).sort()).toEqual(Object.keys(parts).sort());
     const there = [...methods(knowledge, ""), ...Object.entries(parts).flatMap(([name, part]) => methods(part, `${name}.`))];
     const known = new Set([...Object.keys({ ...onRepository, ...onCollection, ...onEverything }), ...harmless, ...withoutCaller]);

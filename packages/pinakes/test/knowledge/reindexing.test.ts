@@ -29,7 +29,7 @@ describe.each(engines)("re-indexing on %s", (engine) => {
 
   async function over(place: Place, { job_id }: JobView): Promise<JobView> {
     return until(async () => {
-      const job = await place.knowledge.job(place.caller, job_id);
+      const job = await place.knowledge.jobs.get(place.caller, job_id);
       return job.status === "succeeded" || job.status === "failed" ? job : undefined;
     });
   }

@@ -72,8 +72,8 @@ describe.each(engines)("searching on %s", (engine) => {
       repositories: async (caller) => (await knowledge.listRepositories(caller, { limit: 100 })).items.some((one) => one.repository_id === repository),
       collections: async (caller) => (await knowledge.listCollections(caller, { limit: 100 })).items.some((one) => one.collection_id === collection),
       count: async (caller) => (await knowledge.countCollections(caller, { q: "Secrets" })) > 0,
-      job: async (caller) => (await knowledge.job(caller, job_id)) !== undefined,
-      jobs: async (caller) => (await knowledge.listJobs(caller, { limit: 100 })).items.some((one) => one.job_id === job_id),
+      job: async (caller) => (await knowledge.jobs.get(caller, job_id)) !== undefined,
+      jobs: async (caller) => (await knowledge.jobs.list(caller, { limit: 100 })).items.some((one) => one.job_id === job_id),
       access: async (caller) => (await knowledge.explainAccess(caller, repository, collection)).level !== null,
       usage: async (caller) => (await knowledge.usage(caller, repository, collection)) !== undefined,
       citation: async (caller) => {

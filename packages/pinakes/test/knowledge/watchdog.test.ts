@@ -1,34 +1,29 @@
 /** What sees to it that nothing hangs and nothing is removed too early: the watchdog, on a clock that the test moves. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { indexingDeadMs, pendingLateMs, uploadDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
-import { Machine, type Process } from "./support/machine.ts";
-import { body, recount, texts, type Place } from "./support/test-pinakes.ts";
+import type { Machine, Process } from "./support/machine.ts";
+import { OneCollection } from "./support/one-collection.ts";
+import { recount, texts, type Place } from "./support/test-pinakes.ts";
 
 const day = 86_400_000;
+let one: OneCollection;
 let machine: Machine;
 let process: Process;
 let place: Place;
 beforeEach(async () => {
-  machine = await Machine.open();
-  process = await machine.process();
-  const { knowledge } = process;
-  await knowledge.createRepository(machine.admin, { repository_id: "kb" });
-  const { collection_id } = await knowledge.createCollection(machine.admin, "kb", { name: "Papers" });
-  place = { knowledge, caller: machine.admin, repository: "kb", collection: collection_id };
+  one = await OneCollection.open();
+  ({ machine, process, place } = one);
 });
-afterEach(async () => {
-  await process.close();
-  await machine[Symbol.asyncDispose]();
-});
+afterEach(() => one[Symbol.asyncDispose]());
 
-const send = (name: string, text: string, from = process) => from.knowledge.upload(machine.admin, "kb", place.collection, { name, body: body(text) });
+const send: OneCollection["send"] = (...given) => one.send(...given);
 const only = async () => (await process.knowledge.listDocuments(machine.admin, "kb", place.collection)).items[0];
 
 /** A process that dies where the condition says, while it sends a file. */
 async function dyingUpload(at: (call: string) => boolean): Promise<void> {
   const dying = await machine.process();
   dying.calls.add({ at, kind: "crash-before" });
-  void send("half.txt", "never to be seen", dying);
+  void send("half.txt", "never to be seen", { from: dying });
   await dying.calls.died;
 }
 
@@ -74,7 +69,7 @@ describe("uploads and ingestions that died", () => {
     let sends = 0;
     // The queue's own writes come after the third batch of an upload: fence and counters, the record, the commit.
     lossy.calls.add({ at: (call) => (call === "items.batch" || call === "items.write") && (sends += 1) > 4, kind: "error-before", always: true });
-    const lost = await send("b.txt", "words about badgers", lossy);
+    const lost = await send("b.txt", "words about badgers", { from: lossy });
     expect(lost.status).toBe("pending");
     await process.work();
     expect((await only())?.status).toBe("pending");
@@ -187,7 +182,7 @@ describe("deleted collections", () => {
     await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
     machine.now += 1_000;
     held.resolve();
-    const purges = async () => (await process.knowledge.listJobs(machine.admin)).items.filter(({ kind }) => kind === "purge");
+    const purges = async () => (await process.knowledge.jobs.list(machine.admin)).items.filter(({ kind }) => kind === "purge");
     await expect
       .poll(async () => (await purges()).map(({ status, result }) => ({ status, result })))
       .toMatchObject([{ status: "succeeded", result: { restored: true } }]);
@@ -210,7 +205,7 @@ describe("deleted collections", () => {
     machine.now += 600_000;
     await process.sweep();
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
-    const { items } = await process.knowledge.listJobs(machine.admin);
+    const { items } = await process.knowledge.jobs.list(machine.admin);
     const outcomes = items.filter(({ kind }) => kind === "restore" || kind === "delete").map(({ kind, status }) => [kind, status]);
     expect(outcomes).toEqual([
       ["restore", "succeeded"],

@@ -1,7 +1,7 @@
 /** Rows of the fault matrix about checking and repairing. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { workContainer } from "../../src/vectors/log/work-registry.ts";
+import { vectorWorkContainer } from "../../src/vectors/log/vector-work.ts";
 import { vectorsContainer } from "../../src/vectors/store/records.ts";
 import { fresh, versions } from "./support/fresh.ts";
 import { Machine, hourMs, scope } from "./support/machine.ts";
@@ -205,5 +205,5 @@ describe("vectors: checking and repairing", () => {
 });
 
 async function loseWork({ items }: Machine): Promise<void> {
-  for (let shard = 0; shard < 8; shard += 1) await items.deletePartition(scope, workContainer.name, [String(shard)]);
+  for (let shard = 0; shard < 8; shard += 1) await items.deletePartition(scope, vectorWorkContainer.name, [String(shard)]);
 }

@@ -1,6 +1,6 @@
 /** What collections cost that nobody uses, and that one which is stuck holds up no other. */
 import { describe, expect, it } from "vitest";
-import { WorkRegistry } from "../../src/vectors/log/work-registry.ts";
+import { vectorWork } from "../../src/vectors/log/vector-work.ts";
 import { Machine, hourMs, scope, system } from "./support/machine.ts";
 import { put, row } from "./support/scenarios.ts";
 import { recover, rowsOf } from "./support/state.ts";
@@ -91,7 +91,7 @@ describe("vectors: one that is stuck", () => {
     expect(await process.vectors.stats(scope, "c")).toMatchObject({ pendingDeltas: 0 });
     expect(await rowsOf(process.vectors, "c")).toEqual([row("x", 2)]);
     const left = [];
-    for await (const { kind, collection } of new WorkRegistry(machine.items, system).due(machine.now)) if (kind === "compact") left.push(collection);
+    for await (const { kind, key } of vectorWork(machine.items, system).due(machine.now)) if (kind === "compact") left.push(key);
     expect(left.sort()).toEqual(["a", "b"]);
     machine.now += hourMs;
     await recover(machine);

@@ -103,9 +103,8 @@ export function tooMuchText(charsMax: number): Error {
   return invalid(`The file holds more than ${charsMax.toLocaleString("en-US")} characters of text; split it into several files.`);
 }
 
-/** Characters that nobody can see and that databases refuse. */
-// oxlint-disable-next-line no-control-regex
-const unseen = /[\0-\u0008\u000b\u000e-\u001f\u007f]/g;
+/** Characters that nobody can see and that databases refuse: control characters, but for white space and those of Latin-1. */
+const unseen = /[\p{Cc}--[\t\n\f\r\u0080-\u009f]]/gv;
 
 function visible(text: string): string {
   return text

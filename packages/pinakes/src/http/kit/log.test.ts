@@ -43,9 +43,8 @@ function setUp(): { app: Hono<KitEnv>; log: Logger; lines: () => Line[]; text: (
         operationId: "cut",
         handler: () => ({
           status: 200,
-          // oxlint-disable-next-line require-yield
           stream: (async function* () {
-            throw new Error("the disk went away");
+            yield* await Promise.reject<never[]>(new Error("the disk went away"));
           })(),
         }),
       }),

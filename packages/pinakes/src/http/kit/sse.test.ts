@@ -84,9 +84,8 @@ describe("http kit: server-sent events", () => {
   });
 
   it("an error of the source is an event, and the end", async () => {
-    // oxlint-disable-next-line require-yield
     const { app } = setUp(async function* () {
-      throw new Error("hunter2");
+      yield* await Promise.reject<never[]>(new Error("hunter2"));
     });
     const text = await (await app.request("/v1/events", { headers: { "x-request-id": "r1" } })).text();
     expect(text).toMatch(/event: problem\ndata: \{.*"code":"INTERNAL".*"request_id":"r1"\}\n\n$/);

@@ -24,7 +24,7 @@ export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
         k: z.number().int().optional().describe("Metrics look at the first k documents; 10 when absent."),
       }),
       answers: { 201: { description: "The evaluation.", schema: Evaluation } },
-      handler: async ({ caller, body }) => created(await knowledge.createEvaluation(caller, body)),
+      handler: async ({ caller, body }) => created(await knowledge.evaluations.create(caller, body)),
     }),
     defineRoute({
       method: "GET",
@@ -35,7 +35,7 @@ export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(Evaluation) } },
-      handler: async ({ caller, query }) => ok(await knowledge.evaluations(caller, query)),
+      handler: async ({ caller, query }) => ok(await knowledge.evaluations.list(caller, query)),
     }),
     defineRoute({
       method: "GET",
@@ -46,7 +46,7 @@ export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params: z.object({ eid }),
       answers: { 200: { description: "The evaluation.", schema: Evaluation } },
-      handler: async ({ caller, params: p }) => ok(await knowledge.evaluation(caller, p.eid)),
+      handler: async ({ caller, params: p }) => ok(await knowledge.evaluations.get(caller, p.eid)),
     }),
     defineRoute({
       method: "POST",
@@ -66,7 +66,7 @@ export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
         .optional(),
       answers: { 202: { description: "The job; its result has the metrics.", schema: Job } },
       handler: async ({ caller, params: p, body }) => {
-        const job = await knowledge.runEvaluation(caller, p.eid, body ?? {});
+        const job = await knowledge.evaluations.run(caller, p.eid, body ?? {});
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),

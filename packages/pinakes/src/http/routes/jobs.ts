@@ -21,7 +21,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       auth: "caller",
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(Job) } },
-      handler: async ({ caller, query }) => ok(await knowledge.listJobs(caller, query)),
+      handler: async ({ caller, query }) => ok(await knowledge.jobs.list(caller, query)),
     }),
     defineRoute({
       method: "GET",
@@ -32,7 +32,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       auth: "caller",
       params,
       answers: { 200: { description: "The job.", schema: Job } },
-      handler: async ({ caller, params: p }) => ok(await knowledge.job(caller, p.jid)),
+      handler: async ({ caller, params: p }) => ok(await knowledge.jobs.get(caller, p.jid)),
     }),
     defineRoute({
       method: "POST",
@@ -43,7 +43,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       auth: "caller",
       params,
       answers: { 202: { description: "The job, queued again.", schema: Job } },
-      handler: async ({ caller, params: p }) => accepted(await knowledge.retryJob(caller, p.jid)),
+      handler: async ({ caller, params: p }) => accepted(await knowledge.jobs.retry(caller, p.jid)),
     }),
     defineRoute({
       method: "POST",
@@ -54,7 +54,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       auth: "caller",
       params,
       answers: { 202: { description: "The job.", schema: Job } },
-      handler: async ({ caller, params: p }) => accepted(await knowledge.cancelJob(caller, p.jid)),
+      handler: async ({ caller, params: p }) => accepted(await knowledge.jobs.cancel(caller, p.jid)),
     }),
     defineRoute({
       method: "GET",

@@ -38,7 +38,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
         max_removal_share: z.number().optional().describe("A run that would remove more than this share stops instead; 0.5 when absent."),
       }),
       answers: { 201: { description: "The pipeline.", schema: Pipeline } },
-      handler: async ({ caller, params: p, body }) => created(await knowledge.createPipeline(caller, p.rid, p.cid, body)),
+      handler: async ({ caller, params: p, body }) => created(await knowledge.pipelines.create(caller, p.rid, p.cid, body)),
     }),
     defineRoute({
       method: "GET",
@@ -49,7 +49,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params: z.object({ rid, cid }),
       answers: { 200: { description: "All of them.", schema: pageOf(Pipeline) } },
-      handler: async ({ caller, params: p }) => ok(await knowledge.listPipelines(caller, p.rid, p.cid)),
+      handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.list(caller, p.rid, p.cid)),
     }),
     defineRoute({
       method: "DELETE",
@@ -60,7 +60,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       answers: { 200: { description: "The pipeline as it was.", schema: Pipeline } },
-      handler: async ({ caller, params: p }) => ok(await knowledge.deletePipeline(caller, p.rid, p.cid, p.pid)),
+      handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.delete(caller, p.rid, p.cid, p.pid)),
     }),
   ];
 }
@@ -76,7 +76,7 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       answers: { 200: { description: "What would be added, replaced, removed and skipped.", schema: Plan } },
-      handler: async ({ caller, params: p }) => ok(await knowledge.planPipeline(caller, p.rid, p.cid, p.pid)),
+      handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.plan(caller, p.rid, p.cid, p.pid)),
     }),
     defineRoute({
       method: "POST",
@@ -89,7 +89,7 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({ force: z.boolean().optional().describe("Also when more would be removed than the guard allows.") }).optional(),
       answers: { 202: { description: "The job that does it.", schema: Job } },
       handler: async ({ caller, params: p, body }) => {
-        const job = await knowledge.runPipeline(caller, p.rid, p.cid, p.pid, body ?? {});
+        const job = await knowledge.pipelines.run(caller, p.rid, p.cid, p.pid, body ?? {});
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),
@@ -103,7 +103,7 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       body: z.json(),
       answers: { 202: { description: "How many files are its own, and the job.", schema: z.looseObject({ accepted: z.number(), ignored: z.number() }) } },
-      handler: async ({ caller, params: p, body }) => accepted(await knowledge.notifyPipeline(caller, p.rid, p.cid, p.pid, body)),
+      handler: async ({ caller, params: p, body }) => accepted(await knowledge.pipelines.notify(caller, p.rid, p.cid, p.pid, body)),
     }),
   ];
 }

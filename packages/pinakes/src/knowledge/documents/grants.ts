@@ -9,7 +9,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ContainerDefinition, Item } from "../../ports/item-store.ts";
-import { knowledgeTenant } from "../ingest/work-registry.ts";
+import { knowledgeTenant } from "../ingest/knowledge-work.ts";
 import type { Collections } from "../model/collections.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";

@@ -1,7 +1,7 @@
 /** How queries are searched in an evaluation: what `--a` and `--b`, and a run of a stored evaluation, may say. */
 import { invalid, show } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
-import type { SearchInput } from "../search/search.ts";
+import type { SearchInput } from "../search/search-input.ts";
 
 export type Configuration = Pick<SearchInput, "mode" | "fusion" | "vector_weight" | "diversity">;
 

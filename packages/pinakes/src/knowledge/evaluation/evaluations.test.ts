@@ -57,25 +57,25 @@ function input(collection: string, changes: Partial<NewEvaluation> = {}): NewEva
 }
 
 async function finished(caller: Caller, { job_id }: JobView): Promise<JobView> {
-  await until(async () => ["succeeded", "failed"].includes((await pinakes.knowledge.job(caller, job_id)).status));
-  return pinakes.knowledge.job(caller, job_id);
+  await until(async () => ["succeeded", "failed"].includes((await pinakes.knowledge.jobs.get(caller, job_id)).status));
+  return pinakes.knowledge.jobs.get(caller, job_id);
 }
 
 describe("evaluations that are kept", () => {
   it("are run as a job whose result has the metrics, worked by hand", async () => {
     const { knowledge } = pinakes;
-    const { evaluation_id, ...made } = await knowledge.createEvaluation(anna, input("open"));
+    const { evaluation_id, ...made } = await knowledge.evaluations.create(anna, input("open"));
     expect(made).toMatchObject({ name: "Questions", query_count: 2, k: 10, created_by: "anna", runs: [], collections });
-    const job = await finished(anna, await knowledge.runEvaluation(anna, evaluation_id, { mode: "keyword" }));
+    const job = await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { mode: "keyword" }));
     expect(job).toMatchObject({ kind: "evaluation", status: "succeeded", progress: { done: 2, total: 2 }, created_by: "anna" });
     // The second query finds one of two at the first place: 1 / (1 + 1/log2(3)).
     const second = 1 / (1 + 1 / Math.log2(3));
     expect(job.result).toMatchObject({ queries: 2, k: 10, recall: 0.75, mrr: 1, configuration: { mode: "keyword" }, run_by: "anna" });
     expect((job.result as unknown as EvaluationRun).ndcg).toBeCloseTo((1 + second) / 2, 12);
-    const { runs } = await knowledge.evaluation(anna, evaluation_id);
+    const { runs } = await knowledge.evaluations.get(anna, evaluation_id);
     expect(runs).toEqual([job.result]);
-    await finished(anna, await knowledge.runEvaluation(anna, evaluation_id, { fusion: "rrf", vector_weight: 0.3 }));
-    expect((await knowledge.evaluation(anna, evaluation_id)).runs.map(({ configuration }) => configuration)).toEqual([
+    await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { fusion: "rrf", vector_weight: 0.3 }));
+    expect((await knowledge.evaluations.get(anna, evaluation_id)).runs.map(({ configuration }) => configuration)).toEqual([
       { fusion: "rrf", vector_weight: 0.3 },
       { mode: "keyword" },
     ]);
@@ -83,18 +83,18 @@ describe("evaluations that are kept", () => {
 
   it(`the metrics of the last ${runsMax} runs are kept`, async () => {
     const { knowledge } = pinakes;
-    const { evaluation_id } = await knowledge.createEvaluation(anna, input("open"));
+    const { evaluation_id } = await knowledge.evaluations.create(anna, input("open"));
     const jobs: string[] = [];
     for (let run = 0; run <= runsMax; run += 1)
-      jobs.push((await finished(anna, await knowledge.runEvaluation(anna, evaluation_id, { mode: "keyword" }))).job_id);
-    expect((await knowledge.evaluation(anna, evaluation_id)).runs.map(({ job_id }) => job_id)).toEqual(jobs.toReversed().slice(0, runsMax));
+      jobs.push((await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { mode: "keyword" }))).job_id);
+    expect((await knowledge.evaluations.get(anna, evaluation_id)).runs.map(({ job_id }) => job_id)).toEqual(jobs.toReversed().slice(0, runsMax));
   });
 
   it("k cuts the ranking", async () => {
     const { knowledge } = pinakes;
     const relevant = Object.keys(texts).map((name) => ({ document_id: ids.get(`open/${name}`) as string }));
-    const { evaluation_id } = await knowledge.createEvaluation(anna, input("open", { k: 1, queries: [{ query: "bees dance", relevant }] }));
-    const { result } = await finished(anna, await knowledge.runEvaluation(anna, evaluation_id, { mode: "vector" }));
+    const { evaluation_id } = await knowledge.evaluations.create(anna, input("open", { k: 1, queries: [{ query: "bees dance", relevant }] }));
+    const { result } = await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { mode: "vector" }));
     expect(result).toMatchObject({ k: 1, ndcg: 1, mrr: 1 });
     expect((result as unknown as EvaluationRun).recall).toBeCloseTo(1 / 3, 12);
   });
@@ -103,61 +103,61 @@ describe("evaluations that are kept", () => {
 describe("who may do what with an evaluation", () => {
   it("its maker and admins see it; for others, and in other workspaces, it is not there", async () => {
     const { knowledge } = pinakes;
-    const { evaluation_id } = await knowledge.createEvaluation(anna, input("open", { name: "Annas" }));
+    const { evaluation_id } = await knowledge.evaluations.create(anna, input("open", { name: "Annas" }));
     const stranger = pinakes.as({ tenant: "globex", userId: "anna", role: "admin" });
-    expect(await knowledge.evaluation(admin, evaluation_id)).toMatchObject({ name: "Annas" });
+    expect(await knowledge.evaluations.get(admin, evaluation_id)).toMatchObject({ name: "Annas" });
     for (const other of [ben, stranger]) {
-      await expect(knowledge.evaluation(other, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-      await expect(knowledge.runEvaluation(other, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-      expect((await knowledge.evaluations(other)).items).toEqual([]);
+      await expect(knowledge.evaluations.get(other, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(knowledge.evaluations.run(other, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+      expect((await knowledge.evaluations.list(other)).items).toEqual([]);
     }
-    const { job_id } = await finished(anna, await knowledge.runEvaluation(anna, evaluation_id));
-    await expect(knowledge.job(ben, job_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect((await finished(admin, await knowledge.runEvaluation(admin, evaluation_id))).result).toMatchObject({ run_by: "root" });
-    await expect(knowledge.evaluations({ ...anna })).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    const { job_id } = await finished(anna, await knowledge.evaluations.run(anna, evaluation_id));
+    await expect(knowledge.jobs.get(ben, job_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await finished(admin, await knowledge.evaluations.run(admin, evaluation_id))).result).toMatchObject({ run_by: "root" });
+    await expect(knowledge.evaluations.list({ ...anna })).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
   it("lists are newest first, page by page", async () => {
     const { knowledge } = pinakes;
     const cora = pinakes.as({ tenant: "acme", userId: "cora" });
     for (const name of ["one", "two", "three"]) {
-      await knowledge.createEvaluation(cora, input("open", { name }));
+      await knowledge.evaluations.create(cora, input("open", { name }));
       await sleep(2);
     }
-    const first = await knowledge.evaluations(cora, { limit: 2 });
+    const first = await knowledge.evaluations.list(cora, { limit: 2 });
     expect(first.items.map(({ name }) => name)).toEqual(["three", "two"]);
-    const rest = await knowledge.evaluations(cora, { limit: 2, cursor: first.next_cursor ?? "" });
+    const rest = await knowledge.evaluations.list(cora, { limit: 2, cursor: first.next_cursor ?? "" });
     expect(rest).toMatchObject({ items: [{ name: "one" }], next_cursor: null });
-    const all = await knowledge.evaluations(admin, { limit: 100 });
+    const all = await knowledge.evaluations.list(admin, { limit: 100 });
     expect(new Set(all.items.map(({ created_by }) => created_by))).toEqual(new Set(["anna", "cora"]));
   });
 
   it("collections must be readable when it is made, when a run is asked for, and when the run searches", async () => {
     const { knowledge } = pinakes;
-    await expect(knowledge.createEvaluation(ben, input("closed"))).rejects.toMatchObject({ code: "NOT_FOUND" });
-    const { evaluation_id } = await knowledge.createEvaluation(anna, input("closed"));
-    expect(await finished(anna, await knowledge.runEvaluation(anna, evaluation_id))).toMatchObject({ status: "succeeded", result: { mrr: 1 } });
+    await expect(knowledge.evaluations.create(ben, input("closed"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const { evaluation_id } = await knowledge.evaluations.create(anna, input("closed"));
+    expect(await finished(anna, await knowledge.evaluations.run(anna, evaluation_id))).toMatchObject({ status: "succeeded", result: { mrr: 1 } });
     const without = pinakes.as({ tenant: "acme", userId: "anna" });
-    await expect(knowledge.runEvaluation(without, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.evaluations.run(without, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await knowledge.updateCollection(admin, "library", "closed", { allowed_groups: ["writers"] });
-    await expect(knowledge.runEvaluation(anna, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.evaluations.run(anna, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await knowledge.updateCollection(admin, "library", "closed", { allowed_groups: ["readers"] });
   });
 
   it('"me" is the maker\'s own repository, for whoever runs it', async () => {
     const { knowledge } = pinakes;
     await knowledge.createCollection(anna, "me", { collection_id: "own", name: "Own" });
-    const { evaluation_id, collections: named } = await knowledge.createEvaluation(
+    const { evaluation_id, collections: named } = await knowledge.evaluations.create(
       anna,
       input("open", { collections: [{ repository: "me", collection: "own" }] }),
     );
     expect(named).toEqual([{ repository: (await knowledge.repository(anna, "me")).repository_id, collection: "own" }]);
-    expect(await finished(admin, await knowledge.runEvaluation(admin, evaluation_id))).toMatchObject({ status: "succeeded", result: { ndcg: 0 } });
+    expect(await finished(admin, await knowledge.evaluations.run(admin, evaluation_id))).toMatchObject({ status: "succeeded", result: { ndcg: 0 } });
   });
 });
 
 describe("limits of an evaluation", () => {
-  const made = async (changes: Partial<NewEvaluation>) => pinakes.knowledge.createEvaluation(anna, input("open", changes));
+  const made = async (changes: Partial<NewEvaluation>) => pinakes.knowledge.evaluations.create(anna, input("open", changes));
   const query = (count: number, documentId = "d", grade = 1) => ({
     query: "q",
     relevant: Array.from({ length: count }, (_, i) => ({ document_id: `${documentId}${i === 0 ? "" : i}`, grade })),
@@ -186,7 +186,7 @@ describe("limits of an evaluation", () => {
   it("all at their limits are more than a record holds, and still fine", async () => {
     const long = "x".repeat(documentIdCharsMax - 4);
     const { evaluation_id } = await made({ queries: Array.from({ length: queriesMax }, () => query(relevantPerQueryMax, long)) });
-    expect(await pinakes.knowledge.evaluation(anna, evaluation_id)).toMatchObject({ query_count: queriesMax });
+    expect(await pinakes.knowledge.evaluations.get(anna, evaluation_id)).toMatchObject({ query_count: queriesMax });
   });
 
   it.each<readonly [string, unknown, RegExp]>([
@@ -203,12 +203,12 @@ describe("limits of an evaluation", () => {
     ["a name with markup", { name: "<b>" }, /name: may have letters/],
   ])("%s", async (_, changes, message) => {
     const given = Array.isArray(changes) ? changes : { ...input("open"), ...(changes as object) };
-    await expect(pinakes.knowledge.createEvaluation(anna, given as NewEvaluation)).rejects.toThrow(message);
+    await expect(pinakes.knowledge.evaluations.create(anna, given as NewEvaluation)).rejects.toThrow(message);
   });
 
   it("a run is refused before it becomes a job", async () => {
     const { evaluation_id } = await made({});
-    await expect(pinakes.knowledge.runEvaluation(anna, evaluation_id, { vector_weight: 2 })).rejects.toThrow(
+    await expect(pinakes.knowledge.evaluations.run(anna, evaluation_id, { vector_weight: 2 })).rejects.toThrow(
       /run\.vector_weight: must be a number from 0 to 1/,
     );
   });

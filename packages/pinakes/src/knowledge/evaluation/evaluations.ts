@@ -15,8 +15,11 @@ import { notFound } from "../model/access.ts";
 import type { OpenCollection } from "../model/collections.ts";
 import { checkLimit } from "../model/list-collections.ts";
 import { isoTime } from "../model/times.ts";
+import type { ListPage, Paging } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
-import type { SearchInput, SearchResult } from "../search/search.ts";
+import type { SearchInput } from "../search/search-input.ts";
+import type { SearchResult } from "../search/search-result.ts";
+import { jobView, type JobView } from "../views.ts";
 import { readConfiguration, type Configuration } from "./configuration.ts";
 import { checkEvaluation, evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
 import { mean, ndcgAt, percentile, recallAt, reciprocalRankAt, runQueries, type Answered, type JudgedQuery } from "./measure.ts";
@@ -94,6 +97,7 @@ export class Evaluations {
     tools.jobs.register("evaluation", (scope, job, jobTools) => this.#run(scope, job, jobTools));
   }
 
+  /** Queries with the documents that should be found. */
   async create(caller: Caller, input: NewEvaluation): Promise<EvaluationView> {
     const scope = requireCaller(caller);
     const { name, collections, queries, k } = checkEvaluation(input);
@@ -127,10 +131,7 @@ export class Evaluations {
   }
 
   /** One's own; an admin's list has everybody's. Newest first. */
-  async list(
-    caller: Caller,
-    { limit, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
-  ): Promise<{ readonly items: readonly EvaluationView[]; readonly next_cursor: string | null }> {
+  async list(caller: Caller, { limit, cursor }: Paging = {}): Promise<ListPage<EvaluationView>> {
     const scope = requireCaller(caller);
     const records = await this.#records();
     const paging = { order: "desc", limit: checkLimit(limit), cursor } as const;
@@ -148,13 +149,16 @@ export class Evaluations {
     return view(record);
   }
 
-  /** As a job; its result has the metrics. NOT_FOUND when the caller may not read one of the collections (any more). */
-  async run(caller: Caller, evaluationId: string, input: Configuration = {}): Promise<JobRecord> {
+  /**
+   * As a job; its result has the metrics, and the evaluation keeps those of its last runs. NOT_FOUND when the caller may not read one of
+   * the collections (any more).
+   */
+  async run(caller: Caller, evaluationId: string, input: Configuration = {}): Promise<JobView> {
     const configuration = readConfiguration(input, "run");
     const { collections } = await this.get(caller, evaluationId);
     await Promise.all(collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)));
     const { userId, groups, role } = caller;
-    return this.#tools.jobs.start(caller.scope, {
+    const job = await this.#tools.jobs.start(caller.scope, {
       kind: "evaluation",
       // No collection is called so: the job is for who started it and for admins, as the evaluation is.
       repository_id: evaluationId,
@@ -162,6 +166,7 @@ export class Evaluations {
       created_by: userId,
       input: { evaluation_id: evaluationId, configuration: { ...configuration }, who: { userId, groups: [...groups], role } },
     });
+    return jobView(job);
   }
 
   async #run(scope: Scope, job: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {

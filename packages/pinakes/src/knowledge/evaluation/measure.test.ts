@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { SearchHit, SearchInput, SearchResult } from "../search/search.ts";
+import type { SearchInput } from "../search/search-input.ts";
+import type { SearchHit, SearchResult } from "../search/search-result.ts";
 import { nameOf, readConfiguration } from "./configuration.ts";
 import { mean, ndcgAt, percentile, recallAt, reciprocalRankAt, runQueries } from "./measure.ts";
 

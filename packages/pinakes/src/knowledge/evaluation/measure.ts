@@ -1,5 +1,6 @@
 /** Searches with judged queries, and what their answers are worth. */
-import type { SearchHit, SearchInput, SearchResult } from "../search/search.ts";
+import type { SearchInput } from "../search/search-input.ts";
+import type { SearchHit, SearchResult } from "../search/search-result.ts";
 import type { Configuration } from "./configuration.ts";
 import { ndcg, recall, reciprocalRank, type JudgedRanking, type Judgements } from "./metrics.ts";
 

@@ -3,7 +3,7 @@ import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { Queue, ReceivedMessage } from "../../ports/queue.ts";
 import type { Shelf } from "../documents/shelf.ts";
 import type { DocumentRecord } from "../model/records.ts";
-import { knowledgeTenant, type WorkRegistry } from "./work-registry.ts";
+import { knowledgeTenant, type KnowledgeWork } from "./knowledge-work.ts";
 
 export const documentsQueue = "documents";
 
@@ -19,10 +19,10 @@ export interface IngestMessage {
 export class IngestQueue {
   readonly scope: Scope;
   readonly queue: Queue;
-  readonly #registry: WorkRegistry;
+  readonly #registry: KnowledgeWork;
   readonly #log: (line: string) => void;
 
-  constructor(queue: Queue, system: SystemScope, registry: WorkRegistry, log: (line: string) => void) {
+  constructor(queue: Queue, system: SystemScope, registry: KnowledgeWork, log: (line: string) => void) {
     this.queue = queue;
     this.scope = system.forTenant(knowledgeTenant);
     this.#registry = registry;

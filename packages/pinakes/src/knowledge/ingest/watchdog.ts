@@ -10,7 +10,7 @@ import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { IngestQueue } from "./ingest-queue.ts";
 import { removal, removeLeftovers } from "./removals.ts";
-import type { RegisteredWork, WorkRegistry } from "./work-registry.ts";
+import type { RegisteredUnfinished, KnowledgeWork } from "./knowledge-work.ts";
 
 /** Without a sign of life for so long, an upload has died … */
 export const uploadDeadMs = 120_000;
@@ -22,15 +22,15 @@ export const indexingDeadMs = 600_000;
 export class Watchdog {
   readonly #parts: KnowledgeParts;
   readonly #queue: IngestQueue;
-  readonly #registry: WorkRegistry;
+  readonly #registry: KnowledgeWork;
 
-  constructor(parts: KnowledgeParts, queue: IngestQueue, registry: WorkRegistry) {
+  constructor(parts: KnowledgeParts, queue: IngestQueue, registry: KnowledgeWork) {
     this.#parts = parts;
     this.#queue = queue;
     this.#registry = registry;
   }
 
-  async sweepDocuments(entry: RegisteredWork, signal: AbortSignal): Promise<void> {
+  async sweepDocuments(entry: RegisteredUnfinished, signal: AbortSignal): Promise<void> {
     const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(entry.tenant), entry);
     const fence = await shelf.fence();
     if (fence !== undefined && fence.record.status !== "DELETED") await this.#documents(shelf, fence.record.status === "ACTIVE", signal);

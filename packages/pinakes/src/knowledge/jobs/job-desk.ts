@@ -3,13 +3,14 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Documents } from "../documents/documents.ts";
 import { notFound } from "../model/access.ts";
-import type { Collections, OpenCollection } from "../model/collections.ts";
+import type { Collections } from "../model/collections.ts";
 import type { Library } from "../model/library.ts";
 import { checkLimit } from "../model/list-collections.ts";
+import type { ListPage, Paging } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { jobView, type JobView } from "../views.ts";
 import { documentIdsOf, withDocuments, type DocumentResult } from "./ingest-jobs.ts";
-import type { JobRecord, Jobs, NewJob } from "./jobs.ts";
+import type { JobRecord, Jobs } from "./jobs.ts";
 import { seesJob } from "./sees-job.ts";
 
 export interface JobDeskPieces {
@@ -27,38 +28,22 @@ export class JobDesk {
     this.#pieces = pieces;
   }
 
-  /** Begins a job; with `wait`, returns when it is over. */
-  async start(caller: Caller, input: Omit<NewJob, "created_by">, wait: boolean): Promise<JobView> {
-    const { jobs } = this.#pieces;
-    const job = await jobs.start(caller.scope, { ...input, created_by: caller.userId });
-    return jobView(wait ? await jobs.run(caller.scope, job.job_id) : job);
-  }
-
-  /** One upload's documents under one number. */
-  async noteIngest(caller: Caller, { collection }: OpenCollection, jobId: string, documentIds: readonly string[]): Promise<void> {
-    const { repository_id, collection_id } = collection;
-    const input = { document_ids: documentIds };
-    await this.#pieces.jobs.note(caller.scope, { kind: "ingest", repository_id, collection_id, created_by: caller.userId, input }, jobId);
-  }
-
   async get(caller: Caller, jobId: string): Promise<JobView> {
     return this.#view(caller, await this.#visible(caller, jobId));
   }
 
-  async list(
-    caller: Caller,
-    options: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
-  ): Promise<{ items: readonly JobView[]; cursor?: string }> {
+  /** Those of collections the caller may see, and one's own. */
+  async list(caller: Caller, paging: Paging = {}): Promise<ListPage<JobView>> {
     const scope = requireCaller(caller);
-    const limit = checkLimit(options.limit);
+    const limit = checkLimit(paging.limit);
     const items: JobView[] = [];
-    let { cursor } = options;
+    let { cursor } = paging;
     do {
       const page = await this.#pieces.jobs.list(scope, { limit: limit - items.length, cursor });
       for (const job of page.items) if (await seesJob(this.#pieces.library, caller, job)) items.push(await this.#view(caller, job));
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < limit);
-    return { items, ...(cursor === undefined ? {} : { cursor }) };
+    return { items, next_cursor: cursor ?? null };
   }
 
   /** Of an upload, only the documents that failed. */

@@ -7,7 +7,7 @@ import { days, defineContainer, type Stored } from "../../containers/index.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { WorkRegistry } from "../ingest/work-registry.ts";
+import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 
@@ -68,13 +68,13 @@ const beatMs = 15_000;
 
 export class Jobs {
   readonly #parts: KnowledgeParts;
-  readonly #registry: WorkRegistry;
+  readonly #registry: KnowledgeWork;
   readonly #runners = new Map<JobKind, JobRunner>();
   readonly #underWay = new Map<string, Promise<JobRecord>>();
   readonly #stopping = new AbortController();
   #records!: JobRecords;
 
-  constructor(parts: KnowledgeParts, registry: WorkRegistry) {
+  constructor(parts: KnowledgeParts, registry: KnowledgeWork) {
     this.#parts = parts;
     this.#registry = registry;
   }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { Shelf } from "../documents/shelf.ts";
-import type { WorkRegistry } from "../ingest/work-registry.ts";
+import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
 import type { JobRecord } from "../jobs/jobs.ts";
 import { trashMs } from "../limits.ts";
 import { ownVectorsName } from "../own-vectors.ts";
@@ -30,9 +30,9 @@ export class CollectionDeletion {
   readonly #parts: KnowledgeParts;
   readonly #library: Library;
   readonly #collections: Collections;
-  readonly #registry: WorkRegistry;
+  readonly #registry: KnowledgeWork;
 
-  constructor(parts: KnowledgeParts, library: Library, collections: Collections, registry: WorkRegistry) {
+  constructor(parts: KnowledgeParts, library: Library, collections: Collections, registry: KnowledgeWork) {
     this.#parts = parts;
     this.#library = library;
     this.#collections = collections;

@@ -44,7 +44,7 @@ async function withBucket(queue?: string) {
 /** The run over all, with which a pipeline begins, is over: what comes in now comes in by an event. */
 const begun = (bench: Bench) =>
   until(async () => {
-    const { items } = await bench.knowledge.listJobs(admin, { limit: 100 });
+    const { items } = await bench.knowledge.jobs.list(admin, { limit: 100 });
     return items.length > 0 && items.every(({ status }) => status === "succeeded");
   });
 
@@ -60,7 +60,7 @@ describe("a pipeline on a bucket", () => {
     await put("open/docs2/other.txt", "not under the folder docs");
     await put("open/docs/x.bin", "no");
     const id = await bench.pipeline({ source, auto_remove: true });
-    expect(await bench.knowledge.planPipeline(admin, "r", "c", id)).toMatchObject({ counts: { add: 2, skipped: 1 } });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({ counts: { add: 2, skipped: 1 } });
     expect((await bench.run(id)).result).toMatchObject({ added: 2, skipped: 1, failed: 0 });
     expect(await bench.uris()).toEqual([`${source}/a b+ü.txt`, `${source}/sub/a.md`]);
     const document = (await bench.documents()).find(({ name }) => name === "a b+ü.txt");
@@ -80,7 +80,7 @@ describe("a pipeline on a bucket", () => {
     for (const source of ["s3://other-bucket/open", `s3://${bucket}`, `s3://${bucket}/opened`, `s3://${bucket}/private/`])
       expect((await failure(bench.pipeline({ source }), "FORBIDDEN")).detail).toContain(`There are file:${bench.folder}, s3://${bucket}/open/.`);
     const other = await bench.another({ pipelineBuckets: [{ bucket, endpoint: server.endpoint, region, credentials, tenants: ["other"] }] });
-    await failure(other.knowledge.createPipeline(admin, "r", "c", { trigger: "schedule", source: `s3://${bucket}/open` }), "FORBIDDEN");
+    await failure(other.knowledge.pipelines.create(admin, "r", "c", { trigger: "schedule", source: `s3://${bucket}/open` }), "FORBIDDEN");
     await bench.pipeline({ source: `s3://${bucket}/open` });
   });
 
@@ -92,7 +92,7 @@ describe("a pipeline on a bucket", () => {
     const id = await bench.pipeline({ source, trigger: "event", auto_remove: true });
     await begun(bench);
     for (const key of keys) await remove(key);
-    const { job } = await bench.knowledge.notifyPipeline(admin, "r", "c", id, { Records: [record("ObjectRemoved:Delete", bucket, keys[0] as string)] });
+    const { job } = await bench.knowledge.pipelines.notify(admin, "r", "c", id, { Records: [record("ObjectRemoved:Delete", bucket, keys[0] as string)] });
     expect(await bench.ended(job?.job_id as string)).toMatchObject({ status: "failed", error: expect.stringContaining("10 of the pipeline's 10 documents") });
     expect(await bench.documents()).toHaveLength(keys.length);
   });
@@ -118,7 +118,7 @@ describe("a pipeline on a bucket", () => {
     const id = await bench.pipeline({ source, trigger: "event", auto_remove: true });
     await begun(bench);
     const notify = async (body: unknown, caller = user) => {
-      const { job, ...counts } = await bench.knowledge.notifyPipeline(caller, "r", "c", id, body);
+      const { job, ...counts } = await bench.knowledge.pipelines.notify(caller, "r", "c", id, body);
       return { ...counts, result: job === null ? null : (await bench.ended(job.job_id)).result };
     };
     await put("open/docs/a b.txt", "first");
@@ -155,7 +155,7 @@ describe("a pipeline on a bucket", () => {
     await using _ = bench;
     const scheduled = await bench.pipeline({ source });
     const folder = await bench.pipeline({ trigger: "event" });
-    for (const id of [scheduled, folder]) await failure(bench.knowledge.notifyPipeline(admin, "r", "c", id, { Records: [] }), "INVALID");
+    for (const id of [scheduled, folder]) await failure(bench.knowledge.pipelines.notify(admin, "r", "c", id, { Records: [] }), "INVALID");
   });
 });
 
@@ -214,7 +214,7 @@ describe("events from an SQS queue", () => {
     await sqs.sendMessage({ QueueUrl: third, MessageBody: JSON.stringify({ Records: [record("ObjectCreated:Put", bucket, "open/docs/a.txt")] }) });
     bench.background((signal) => other.pipelines.listen(signal));
     await until(async () =>
-      (await bench.knowledge.listJobs(admin, { limit: 100 })).items.some(({ status, error }) => status === "failed" && error?.includes("S3 did not answer")),
+      (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.some(({ status, error }) => status === "failed" && error?.includes("S3 did not answer")),
     );
     expect(await left(third)).toBe(1);
   });

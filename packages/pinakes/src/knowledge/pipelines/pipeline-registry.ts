@@ -3,15 +3,14 @@
  * and what is due. The collection's record is the truth; an entry is there before it and goes after it, and one without a pipeline is
  * taken away when it is next looked at. Leases are here, too: who watches a folder, and who runs a pipeline.
  */
-import { hash } from "node:crypto";
+import { acrossShards, workPlace } from "../../containers/work-registry-shards.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ContainerDefinition, Item, ItemStore } from "../../ports/item-store.ts";
-import { knowledgeTenant } from "../ingest/work-registry.ts";
+import type { ContainerDefinition, ItemStore, Query } from "../../ports/item-store.ts";
+import { knowledgeTenant } from "../ingest/knowledge-work.ts";
 import type { CollectionRecord, PipelineSettings } from "../model/records.ts";
 
-const shards = 8;
 /** An entry this young may belong to a pipeline that is just being made. */
 export const entryRestMs = 60_000;
 export const leaseMs = 60_000;
@@ -59,16 +58,16 @@ export class PipelineRegistry {
   async put(tenant: string, collection: CollectionRecord, pipeline: PipelineSettings, nextRunAt: number | undefined): Promise<void> {
     const { repository_id, collection_id, incarnation } = collection;
     const { pipeline_id, trigger, source } = pipeline;
-    const id = entryId(tenant, incarnation, pipeline_id);
+    const place = placeOf({ tenant, incarnation, pipeline_id });
     const registered_at = this.#clock.now();
     const next = nextRunAt === undefined ? {} : { next_run_at: nextRunAt };
-    const entry = { id, shard: shardOf(id), tenant, repository_id, collection_id, incarnation, pipeline_id, trigger, source, registered_at, ...next };
-    await this.#items.write(this.#scope, pipelinesContainer.name, [entry.shard], { op: "upsert", document: { ...entry } });
+    const document = { ...place, tenant, repository_id, collection_id, incarnation, pipeline_id, trigger, source, registered_at, ...next };
+    await this.#items.write(this.#scope, pipelinesContainer.name, [place.shard], { op: "upsert", document });
   }
 
   async remove(tenant: string, incarnation: string, pipelineId: string): Promise<void> {
-    const id = entryId(tenant, incarnation, pipelineId);
-    await unless(["NOT_FOUND"], this.#items.write(this.#scope, pipelinesContainer.name, [shardOf(id)], { op: "delete", id }));
+    const { shard, id } = placeOf({ tenant, incarnation, pipeline_id: pipelineId });
+    await unless(["NOT_FOUND"], this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id }));
   }
 
   /** False: somebody else was faster, or it is gone. */
@@ -81,16 +80,16 @@ export class PipelineRegistry {
   }
 
   async *due(now: number): AsyncGenerator<StoredEntry> {
-    yield* this.#entries("due", (shard) => ({ equals: { shard }, range: { lte: now } }));
+    yield* this.#entries((shard) => ({ index: "due", equals: { shard }, range: { lte: now } }));
   }
 
   async *withTrigger(trigger: PipelineSettings["trigger"]): AsyncGenerator<StoredEntry> {
-    yield* this.#entries("byTrigger", (shard) => ({ equals: { shard, trigger } }));
+    yield* this.#entries((shard) => ({ index: "byTrigger", equals: { shard, trigger } }));
   }
 
   /** Takes or renews it; false while it is another's. */
   async hold(lease: Lease): Promise<boolean> {
-    const { shard, id } = placeOf(lease);
+    const { shard, id } = leasePlace(lease);
     const now = this.#clock.now();
     const document = { id, shard, owner: lease.owner, until: now + leaseMs };
     const found = await this.#items.read(this.#scope, pipelinesContainer.name, { partition: [shard], id });
@@ -101,20 +100,14 @@ export class PipelineRegistry {
   }
 
   async release(lease: Lease): Promise<void> {
-    const { shard, id } = placeOf(lease);
+    const { shard, id } = leasePlace(lease);
     const write = this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id, where: { owner: lease.owner } });
     await unless(["NOT_FOUND", "PRECONDITION_FAILED"], write);
   }
 
-  async *#entries(index: string, query: (shard: string) => { equals: Record<string, string>; range?: { lte: number } }): AsyncGenerator<StoredEntry> {
-    for (let shard = 0; shard < shards; shard += 1) {
-      for (let cursor: string | undefined; ;) {
-        const page = await this.#items.query(this.#scope, pipelinesContainer.name, { index, ...query(String(shard)), limit: 500, cursor });
-        for (const item of page.items) yield entryOf(item);
-        cursor = page.cursor;
-        if (cursor === undefined) break;
-      }
-    }
+  async *#entries(query: (shard: string) => Query): AsyncGenerator<StoredEntry> {
+    for await (const { document, etag } of acrossShards(this.#items, this.#scope, pipelinesContainer.name, query))
+      yield { ...(document as unknown as PipelineEntry), etag };
   }
 }
 
@@ -127,21 +120,19 @@ export interface Lease {
   readonly owner: string;
 }
 
-function placeOf({ tenant, incarnation, pipeline_id, what }: Lease): { shard: string; id: string } {
-  const entry = entryId(tenant, incarnation, pipeline_id);
-  return { shard: shardOf(entry), id: `lease:${what}:${entry}` };
+interface Place {
+  readonly shard: string;
+  readonly id: string;
 }
 
-function entryId(tenant: string, incarnation: string, pipelineId: string): string {
-  return `pipeline:${tenant}:${incarnation}:${pipelineId}`;
+function placeOf({ tenant, incarnation, pipeline_id }: Pick<PipelineEntry, "tenant" | "incarnation" | "pipeline_id">): Place {
+  return workPlace({ kind: "pipeline", tenant, key: `${incarnation}:${pipeline_id}` });
 }
 
-function shardOf(id: string): string {
-  return String((hash("sha256", id, "buffer")[0] as number) % shards);
-}
-
-function entryOf({ document, etag }: Item): StoredEntry {
-  return { ...(document as unknown as PipelineEntry), etag };
+/** Beside the entry. */
+function leasePlace({ what, ...of }: Lease): Place {
+  const { shard, id } = placeOf(of);
+  return { shard, id: `lease:${what}:${id}` };
 }
 
 /** undefined when it failed for one of these reasons, which are no errors here. */

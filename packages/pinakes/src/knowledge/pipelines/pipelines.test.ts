@@ -14,10 +14,10 @@ describe("pipelines of a collection", () => {
   it("R-LISA-21 a pipeline is stored with its collection and read back, with its next run", async () => {
     await using bench = await Bench.open();
     const source = `file:${bench.folder}`;
-    const made = await bench.knowledge.createPipeline(admin, "r", "c", { trigger: "schedule", source: `file://${bench.folder}/`, schedule: "daily" });
+    const made = await bench.knowledge.pipelines.create(admin, "r", "c", { trigger: "schedule", source: `file://${bench.folder}/`, schedule: "daily" });
     expect(made).toMatchObject({ trigger: "schedule", source, schedule: "0 2 * * *", auto_remove: false, chunking_strategy: null, max_removal_share: 0.5 });
     expect(made.next_run_at).toMatch(/T02:00:00\.000Z$/);
-    expect((await bench.knowledge.listPipelines(admin, "r", "c")).items).toEqual([made]);
+    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toEqual([made]);
     const { next_run_at: _, ...stored } = made;
     expect((await bench.knowledge.collection(admin, "r", "c")).pipelines).toEqual([stored]);
   });
@@ -28,8 +28,8 @@ describe("pipelines of a collection", () => {
     for (let i = 0; i < knowledgeLimits.pipelinesMax; i += 1) await bench.pipeline({ source: `file:${bench.folder}/${i}` });
     const { detail } = await failure(bench.pipeline({ source: `file:${bench.folder}/${knowledgeLimits.pipelinesMax}` }), "LIMIT_EXCEEDED");
     expect(detail).toContain("10 pipelines");
-    const [first] = (await bench.knowledge.listPipelines(admin, "r", "c")).items;
-    await bench.knowledge.deletePipeline(admin, "r", "c", first?.pipeline_id as string);
+    const [first] = (await bench.knowledge.pipelines.list(admin, "r", "c")).items;
+    await bench.knowledge.pipelines.delete(admin, "r", "c", first?.pipeline_id as string);
     await bench.pipeline({ source: `file:${bench.folder}/${knowledgeLimits.pipelinesMax}` });
   });
 
@@ -39,7 +39,7 @@ describe("pipelines of a collection", () => {
     await Promise.all(folders.map((folder) => mkdir(folder)));
     const made = await Promise.allSettled(folders.map((folder) => bench.pipeline({ source: `file:${folder}` })));
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
-    expect((await bench.knowledge.listPipelines(admin, "r", "c")).items).toHaveLength(10);
+    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toHaveLength(10);
   });
 
   it("R-LISA-62 chunking comes from the first pipeline where the collection has none, and a pipeline's own documents are cut as it says", async () => {
@@ -110,7 +110,7 @@ describe("pipelines of a collection", () => {
     await mkdir(whole, { recursive: true });
     await bench.pipeline({ trigger: "event", source: `file:${whole}` });
     await failure(bench.pipeline({ trigger: "event", source: `file:${whole}f` }), "INVALID");
-    expect((await bench.knowledge.listPipelines(admin, "r", "c")).items[0]?.source).toHaveLength(knowledgeLimits.sourceCharsMax);
+    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items[0]?.source).toHaveLength(knowledgeLimits.sourceCharsMax);
   });
 
   it("only folders that the operator opened: not others, not by .., not by a link, and not one that becomes a link later", async () => {
@@ -129,17 +129,17 @@ describe("pipelines of a collection", () => {
     await rm(join(bench.folder, "in"), { recursive: true });
     await symlink(outside, join(bench.folder, "in"));
     expect(await bench.run(id)).toMatchObject({ status: "failed", error: expect.stringContaining("has not opened to pipelines") });
-    await failure(bench.knowledge.planPipeline(admin, "r", "c", id), "FORBIDDEN");
+    await failure(bench.knowledge.pipelines.plan(admin, "r", "c", id), "FORBIDDEN");
     expect(await bench.uris()).toEqual([bench.uri("in/a.txt")]);
   });
 
   it("a folder that is opened to some workspaces is closed to the others", async () => {
     await using bench = await Bench.open();
     const other = await bench.another({ pipelineFolders: [{ path: bench.folder, tenants: ["other"] }] });
-    await failure(other.knowledge.createPipeline(admin, "r", "c", { trigger: "event", source: `file:${bench.folder}` }), "FORBIDDEN");
+    await failure(other.knowledge.pipelines.create(admin, "r", "c", { trigger: "event", source: `file:${bench.folder}` }), "FORBIDDEN");
     await other.knowledge.createRepository(stranger, { repository_id: "r", name: "r" });
     await other.knowledge.createCollection(stranger, "r", { collection_id: "c", name: "c" });
-    await other.knowledge.createPipeline(stranger, "r", "c", { trigger: "schedule", source: `file:${bench.folder}` });
+    await other.knowledge.pipelines.create(stranger, "r", "c", { trigger: "schedule", source: `file:${bench.folder}` });
   });
 
   it("another workspace, and who may not see the collection, gets NOT_FOUND for everything; who may only write gets FORBIDDEN", async () => {
@@ -147,19 +147,19 @@ describe("pipelines of a collection", () => {
     const id = await bench.pipeline();
     const { knowledge } = bench;
     const calls = (caller: typeof admin) => [
-      () => knowledge.createPipeline(caller, "r", "c", { trigger: "schedule", source: `file:${bench.folder}` }),
-      () => knowledge.planPipeline(caller, "r", "c", id),
-      () => knowledge.runPipeline(caller, "r", "c", id),
-      () => knowledge.deletePipeline(caller, "r", "c", id),
+      () => knowledge.pipelines.create(caller, "r", "c", { trigger: "schedule", source: `file:${bench.folder}` }),
+      () => knowledge.pipelines.plan(caller, "r", "c", id),
+      () => knowledge.pipelines.run(caller, "r", "c", id),
+      () => knowledge.pipelines.delete(caller, "r", "c", id),
     ];
     for (const call of calls(stranger)) await failure(call(), "NOT_FOUND");
-    await failure(knowledge.listPipelines(stranger, "r", "c"), "NOT_FOUND");
-    await failure(knowledge.notifyPipeline(stranger, "r", "c", id, {}), "NOT_FOUND");
+    await failure(knowledge.pipelines.list(stranger, "r", "c"), "NOT_FOUND");
+    await failure(knowledge.pipelines.notify(stranger, "r", "c", id, {}), "NOT_FOUND");
     for (const call of calls(user)) await failure(call(), "FORBIDDEN");
-    expect((await knowledge.listPipelines(user, "r", "c")).items).toHaveLength(1);
+    expect((await knowledge.pipelines.list(user, "r", "c")).items).toHaveLength(1);
     await knowledge.updateCollection(admin, "r", "c", { private: true });
     for (const call of calls(user)) await failure(call(), "NOT_FOUND");
-    for (const call of [() => knowledge.planPipeline(admin, "r", "c", "no"), () => knowledge.deletePipeline(admin, "r", "c", "no")])
+    for (const call of [() => knowledge.pipelines.plan(admin, "r", "c", "no"), () => knowledge.pipelines.delete(admin, "r", "c", "no")])
       await failure(call(), "NOT_FOUND");
   });
 
@@ -170,7 +170,7 @@ describe("pipelines of a collection", () => {
     const { knowledge } = pinakes;
     await knowledge.createRepository(admin, { repository_id: "r", name: "r" });
     await knowledge.createCollection(admin, "r", { collection_id: "c", name: "c" });
-    await knowledge.createPipeline(admin, "r", "c", { trigger: "event", source: `file:${bench.folder}` });
+    await knowledge.pipelines.create(admin, "r", "c", { trigger: "event", source: `file:${bench.folder}` });
     await until(async () => (await knowledge.collection(admin, "r", "c")).documents_by_status.indexed === 1);
     await bench.write({ "b.txt": "Otters swim at dusk." });
     await until(async () => (await knowledge.collection(admin, "r", "c")).documents_by_status.indexed === 2);

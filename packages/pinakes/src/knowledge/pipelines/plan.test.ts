@@ -86,7 +86,7 @@ describe("plans", () => {
     await mkdir(join(bench.folder, "in"));
     await bench.write(Object.fromEntries(Array.from({ length: count }, (_, i) => [`in/f${i}.bin`, "x"])));
     const id = await bench.pipeline();
-    const plan = await bench.knowledge.planPipeline(admin, "r", "c", id);
+    const plan = await bench.knowledge.pipelines.plan(admin, "r", "c", id);
     expect([plan.counts.skipped, plan.skipped.length]).toEqual([count, pipelineLimits.planNamesMax]);
     const { result } = await bench.run(id);
     expect(result).toMatchObject({ skipped: count });

@@ -17,7 +17,7 @@ describe("runs of a pipeline on a folder", () => {
     await bench.write({ "a.txt": "The heron stands in the reeds.", "sub/b.md": "# Otters\n\nOtters swim at dusk." });
     const id = await bench.pipeline({ auto_remove: true });
 
-    const plan = await bench.knowledge.planPipeline(admin, "r", "c", id);
+    const plan = await bench.knowledge.pipelines.plan(admin, "r", "c", id);
     expect(plan).toMatchObject({ counts: { add: 2, replace: 0, remove: 0, unchanged: 0, skipped: 0 }, blocked: null });
     expect(plan.add.toSorted()).toEqual([bench.uri("a.txt"), bench.uri("sub/b.md")]);
     expect(await bench.documents()).toEqual([]);
@@ -73,7 +73,10 @@ describe("runs of a pipeline on a folder", () => {
     const id = await bench.pipeline();
     await bench.run(id);
     await rm(join(bench.folder, "a.txt"));
-    expect(await bench.knowledge.planPipeline(admin, "r", "c", id)).toMatchObject({ counts: { remove: 0, keep: 1, unchanged: 1 }, keep: [bench.uri("a.txt")] });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({
+      counts: { remove: 0, keep: 1, unchanged: 1 },
+      keep: [bench.uri("a.txt")],
+    });
     expect((await bench.run(id)).result).toMatchObject({ removed: 0, kept: 1, unchanged: 1 });
     expect(await bench.uris()).toEqual([bench.uri("a.txt"), bench.uri("b.txt")]);
   });
@@ -102,9 +105,9 @@ describe("runs of a pipeline on a folder", () => {
     await until(async () => (await bench.documents()).every(({ status }) => status === "indexed"));
     expect((await bench.run(id)).result).toMatchObject({ unchanged: 1, replaced: 0 });
     await utimes(join(bench.folder, "a.txt"), new Date(1_000_000), new Date(1_000_000));
-    expect(await bench.knowledge.planPipeline(admin, "r", "c", id)).toMatchObject({ counts: { replace: 1, unchanged: 0 } });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({ counts: { replace: 1, unchanged: 0 } });
     expect((await bench.run(id)).result).toMatchObject({ unchanged: 1, replaced: 0 });
-    expect(await bench.knowledge.planPipeline(admin, "r", "c", id)).toMatchObject({ counts: { replace: 0, unchanged: 1 } });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({ counts: { replace: 0, unchanged: 1 } });
     const { document_id } = (await bench.documents())[0] as { document_id: string };
     expect(await bench.knowledge.versions(admin, "r", "c", document_id)).toHaveLength(1);
   });
@@ -117,10 +120,10 @@ describe("runs of a pipeline on a folder", () => {
     await bench.run(id);
     // Exactly half may go …
     for (let i = 0; i < 5; i += 1) await rename(join(bench.folder, `f${i}.txt`), join(bench.folder, `.f${i}.txt`));
-    expect(await bench.knowledge.planPipeline(admin, "r", "c", id)).toMatchObject({ counts: { remove: 5 }, blocked: null });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({ counts: { remove: 5 }, blocked: null });
     // … one more may not.
     await rm(join(bench.folder, "f5.txt"));
-    const { blocked } = await bench.knowledge.planPipeline(admin, "r", "c", id);
+    const { blocked } = await bench.knowledge.pipelines.plan(admin, "r", "c", id);
     expect(blocked).toMatch(/6 of the pipeline's 10 documents would be removed/);
     const stopped = await bench.run(id);
     expect(stopped).toMatchObject({ status: "failed", error: blocked, attempts: 1 });
@@ -160,7 +163,7 @@ describe("runs of a pipeline on a folder", () => {
     await symlink(join(bench.folder, "fits.txt"), join(bench.folder, "in.txt"));
     await symlink("/etc", join(bench.folder, "etc"));
     const id = await bench.pipeline();
-    const { skipped, add } = await bench.knowledge.planPipeline(admin, "r", "c", id);
+    const { skipped, add } = await bench.knowledge.pipelines.plan(admin, "r", "c", id);
     expect(add.toSorted()).toEqual([bench.uri("fits.txt"), bench.uri("in.txt"), bench.uri(`${"n".repeat(200)}.txt`)].toSorted());
     expect(Object.fromEntries(skipped.map(({ uri, reason }) => [uri.slice(uri.lastIndexOf("/") + 1), reason]))).toEqual({
       "a.exe": expect.stringContaining("files of this type are not taken"),
@@ -187,8 +190,8 @@ describe("runs of a pipeline on a folder", () => {
     const old = await bench.pipeline({ auto_remove: true });
     await bench.run(old);
     await until(async () => (await bench.documents()).every(({ status }) => status === "indexed"));
-    await bench.knowledge.deletePipeline(admin, "r", "c", old);
-    expect((await bench.knowledge.listPipelines(admin, "r", "c")).items).toEqual([]);
+    await bench.knowledge.pipelines.delete(admin, "r", "c", old);
+    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toEqual([]);
     await rm(join(bench.folder, "b.txt"));
     const id = await bench.pipeline({ auto_remove: true });
     // What the old one left and has no file any more stays: nobody answers for it.
@@ -207,7 +210,7 @@ describe("runs of a pipeline on a folder", () => {
     await bench.write(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f${i}.txt`, `file ${i}`])));
     const id = await bench.pipeline();
     const other = await bench.another();
-    const jobs = await Promise.all([bench.knowledge.runPipeline(admin, "r", "c", id), other.knowledge.runPipeline(admin, "r", "c", id)]);
+    const jobs = await Promise.all([bench.knowledge.pipelines.run(admin, "r", "c", id), other.knowledge.pipelines.run(admin, "r", "c", id)]);
     const results = await Promise.all(jobs.map(async ({ job_id }) => (await bench.ended(job_id)).result as unknown as RunResult));
     expect(results.map(({ added }) => added).toSorted((a, b) => a - b)).toEqual([0, 12]);
     expect(results.map(({ unchanged, failed }) => [unchanged, failed]).toSorted((a, b) => (a[0] as number) - (b[0] as number))).toEqual([
@@ -223,7 +226,7 @@ describe("runs of a pipeline on a folder", () => {
     await bench.write(Object.fromEntries(names.map((name) => [name, `file ${name}`])));
     const id = await bench.pipeline();
     const other = await bench.another();
-    const { job_id } = await other.knowledge.runPipeline(admin, "r", "c", id);
+    const { job_id } = await other.knowledge.pipelines.run(admin, "r", "c", id);
     await until(async () => (await bench.documents()).length > 0);
     await other.close();
     bench.clock.advance(61_000);
@@ -256,11 +259,11 @@ describe("runs of a pipeline on a folder", () => {
     const registry = new PipelineRegistry(bench.items, system, bench.clock);
     const lease = { tenant: "acme", incarnation, pipeline_id: id, what: "run", owner: "somebody else" } as const;
     expect(await registry.hold(lease)).toBe(true);
-    const [first, second] = [await bench.knowledge.runPipeline(admin, "r", "c", id), await bench.knowledge.runPipeline(admin, "r", "c", id)];
-    await bench.knowledge.cancelJob(admin, first.job_id);
+    const [first, second] = [await bench.knowledge.pipelines.run(admin, "r", "c", id), await bench.knowledge.pipelines.run(admin, "r", "c", id)];
+    await bench.knowledge.jobs.cancel(admin, first.job_id);
     await registry.release(lease);
     expect((await bench.ended(second.job_id)).result).toMatchObject({ added: 1 });
-    expect(await bench.knowledge.job(admin, first.job_id)).toMatchObject({ status: "cancelled", result: null });
+    expect(await bench.knowledge.jobs.get(admin, first.job_id)).toMatchObject({ status: "cancelled", result: null });
     expect((await bench.documents()).map(({ job_id }) => job_id)).toEqual([second.job_id]);
   });
 
@@ -270,7 +273,7 @@ describe("runs of a pipeline on a folder", () => {
     const id = await bench.pipeline();
     await bench.knowledge.archiveCollection(admin, "r", "c");
     expect(await bench.run(id)).toMatchObject({ status: "failed", error: expect.stringContaining("archived") });
-    await failure(bench.knowledge.deletePipeline(admin, "r", "c", id), "CONFLICT");
+    await failure(bench.knowledge.pipelines.delete(admin, "r", "c", id), "CONFLICT");
     await failure(bench.pipeline({ source: `file:${bench.folder}/x` }), "CONFLICT");
   });
 });

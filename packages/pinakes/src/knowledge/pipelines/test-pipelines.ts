@@ -145,19 +145,19 @@ export class Bench {
     return `file:${join(this.folder, name)}`;
   }
 
-  async pipeline(input: Partial<Parameters<Knowledge["createPipeline"]>[3]> = {}, collection = "c"): Promise<string> {
+  async pipeline(input: Partial<Parameters<Knowledge["pipelines"]["create"]>[3]> = {}, collection = "c"): Promise<string> {
     const source = `file:${this.folder}`;
-    return (await this.knowledge.createPipeline(admin, "r", collection, { trigger: "schedule", source, ...input })).pipeline_id;
+    return (await this.knowledge.pipelines.create(admin, "r", collection, { trigger: "schedule", source, ...input })).pipeline_id;
   }
 
   async run(pipelineId: string, options: { force?: boolean } = {}, caller: Caller = admin): Promise<JobView> {
-    const job = await this.knowledge.runPipeline(caller, "r", "c", pipelineId, options);
+    const job = await this.knowledge.pipelines.run(caller, "r", "c", pipelineId, options);
     return this.ended(job.job_id);
   }
 
   async ended(jobId: string): Promise<JobView> {
     return until(async () => {
-      const job = await this.knowledge.job(admin, jobId);
+      const job = await this.knowledge.jobs.get(admin, jobId);
       return job.status === "queued" || job.status === "running" ? undefined : job;
     });
   }

@@ -46,7 +46,7 @@ describe("the trigger event on a folder", () => {
     await bench.write({ "b.txt": "b" });
     await settled(bench, ["a.txt", "b.txt"]);
     await rm(join(bench.folder, "a.txt"));
-    const kept = async () => (await bench.knowledge.listJobs(admin, { limit: 100 })).items.some(({ result }) => result?.["kept"] === 1);
+    const kept = async () => (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.some(({ result }) => result?.["kept"] === 1);
     await until(kept);
     await settled(bench, ["a.txt", "b.txt"]);
   });
@@ -62,7 +62,7 @@ describe("the trigger event on a folder", () => {
     await settled(bench, [...names, "in/last.txt"]);
     await rename(join(bench.folder, "in"), join(bench.folder, "unmounted"));
     await mkdir(join(bench.folder, "in"));
-    const failed = await until(async () => (await bench.knowledge.listJobs(admin, { limit: 100 })).items.find(({ status }) => status === "failed"));
+    const failed = await until(async () => (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.find(({ status }) => status === "failed"));
     expect(failed.error).toMatch(/of the pipeline's 13 documents would be removed|cannot be read/);
     await settled(bench, [...names, "in/last.txt"]);
     // Mounted again: what is put there comes in as before.
@@ -93,7 +93,7 @@ describe("the trigger event on a folder", () => {
     await bench.pipeline({ trigger: "event", source: `file:${bench.folder}/two` });
     bench.background((signal) => bench.opened.pipelines.startWatching(signal));
     await settled(bench, ["one/a.txt", "two/a.txt"]);
-    await bench.knowledge.deletePipeline(admin, "r", "c", id);
+    await bench.knowledge.pipelines.delete(admin, "r", "c", id);
     await bench.write({ "one/b.txt": "b" });
     await bench.write({ "two/b.txt": "b" });
     await settled(bench, ["one/a.txt", "two/a.txt", "two/b.txt"]);
@@ -102,7 +102,7 @@ describe("the trigger event on a folder", () => {
 
 describe("the trigger schedule", () => {
   const never = new AbortController().signal;
-  const runs = async (bench: Bench) => (await bench.knowledge.listJobs(admin, { limit: 100 })).items.length;
+  const runs = async (bench: Bench) => (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.length;
 
   it("U9 runs when its time comes, once although two processes look, and into its own collection; what was missed is run once", async () => {
     await using bench = await Bench.open();
@@ -141,7 +141,7 @@ describe("the trigger schedule", () => {
     bench.clock.advance(61 * minute);
     await bench.opened.pipelines.sweepSchedules(never);
     expect(await runs(bench)).toBe(1);
-    await bench.knowledge.deletePipeline(admin, "r", "c", id);
+    await bench.knowledge.pipelines.delete(admin, "r", "c", id);
     bench.clock.advance(2 * minute + leaseMs);
     await bench.opened.pipelines.sweepSchedules(never);
     expect(await runs(bench)).toBe(1);

@@ -7,7 +7,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { emptyStats, Shelf } from "../documents/shelf.ts";
-import type { WorkRegistry } from "../ingest/work-registry.ts";
+import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
 import type { Collections } from "../model/collections.ts";
 import { defaultCollectionId, isPersonalId, personalAlias, personalRepositoryId } from "../model/ids.ts";
 import { collectionDocument, countDocument, repositoryDocument, type Library, type Stored } from "../model/library.ts";
@@ -28,7 +28,7 @@ export interface ImportTools {
   readonly parts: KnowledgeParts;
   readonly library: Library;
   readonly collections: Collections;
-  readonly registry: WorkRegistry;
+  readonly registry: KnowledgeWork;
   readonly caller: Caller;
   /** Models of the items that others stand for here. */
   readonly models: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /** Deltas that could not be read (RFC 0001, "Compact"): kept in the manifest until somebody decides. */
 import { PinakesError } from "../../domain/errors.ts";
-import type { WorkRegistry } from "../log/work-registry.ts";
+import type { VectorWork } from "../log/vector-work.ts";
 import { currentManifest } from "../compact/current-manifest.ts";
 import { opCodes, type Op } from "../segment/row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
@@ -34,12 +34,12 @@ export async function inspectDead(site: CollectionSite, seq: number): Promise<In
 }
 
 /** The next compaction tries it once more, with its old seq: what was written since then stays as it is. */
-export async function requestDead(site: CollectionSite, work: WorkRegistry, seq: number, action: DeadRequest["action"]): Promise<void> {
+export async function requestDead(site: CollectionSite, work: VectorWork, seq: number, action: DeadRequest["action"]): Promise<void> {
   await findDead(site, seq);
   const request: DeadRequest = { seq, action, nonce: site.parts.uniqueName() };
   const { tenant, collection } = site;
   // Before, so that a request is never left where nobody looks; and after, because the entry may have been settled in between.
-  await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
+  await work.put({ kind: "compact", tenant, key: collection, due_at: 0 });
   try {
     await site.batch([
       { op: "check", id: itemIds.fence, where: { status: "active" } },
@@ -49,7 +49,7 @@ export async function requestDead(site: CollectionSite, work: WorkRegistry, seq:
     if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") throw site.notFound();
     throw error;
   }
-  await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
+  await work.put({ kind: "compact", tenant, key: collection, due_at: 0 });
 }
 
 async function findDead(site: CollectionSite, seq: number): Promise<DeadDelta> {

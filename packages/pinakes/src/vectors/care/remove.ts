@@ -1,7 +1,7 @@
 /** Deleting a collection (RFC 0001, "Delete"): fenced at once, its bytes gone at `purgeAt`, resumable at every point. */
 import { PinakesError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { WorkRegistry } from "../log/work-registry.ts";
+import type { VectorWork } from "../log/vector-work.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type Fence, type Lease } from "../store/records.ts";
 import { listObjects, removeItems } from "./collect.ts";
@@ -9,21 +9,21 @@ import { listObjects, removeItems } from "./collect.ts";
 const secondSweepMs = 86_400_000;
 
 /** Nobody reads or writes it from here on. Until `purgeAt` it can be had back exactly. */
-export async function trashCollection(site: CollectionSite, work: WorkRegistry, purgeAt: number): Promise<void> {
+export async function trashCollection(site: CollectionSite, work: VectorWork, purgeAt: number): Promise<void> {
   const fence = await site.fence();
   if (fence === undefined || fence.status === "deleted" || fence.status === "purging") throw site.notFound();
   const { tenant, collection } = site;
-  await work.put({ kind: "purge", tenant, collection, notBefore: purgeAt });
+  await work.put({ kind: "purge", tenant, key: collection, due_at: purgeAt });
   await fenceOff(site, fence, { ...fence, status: "trashed", purgeAt });
 }
 
-export async function undeleteCollection(site: CollectionSite, work: WorkRegistry): Promise<void> {
+export async function undeleteCollection(site: CollectionSite, work: VectorWork): Promise<void> {
   const fence = await site.fence();
   if (fence?.status !== "trashed") throw fence?.status === "active" ? new PinakesError("CONFLICT", "The collection is not deleted.") : site.notFound();
   const { purgeAt: _, ...rest } = fence;
   const { tenant, collection } = site;
   // Read before: one that a later deletion renews stays.
-  const purge = await work.read({ kind: "purge", tenant, collection });
+  const purge = await work.read({ kind: "purge", tenant, key: collection });
   await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "active" }), where: { status: "trashed" } }]);
   if (purge !== undefined) await work.remove(purge);
 }
@@ -34,12 +34,12 @@ export interface PurgeResult {
 }
 
 /** Removes every object, then every item but the fence. Called again after a crash it goes on; at the end it finds nothing. */
-export async function purgeCollection(site: CollectionSite, work: WorkRegistry): Promise<PurgeResult> {
+export async function purgeCollection(site: CollectionSite, work: VectorWork): Promise<PurgeResult> {
   const fence = await site.fence();
   if (fence === undefined) throw site.notFound();
   const { tenant, collection } = site;
   if (fence.status !== "purging" && fence.status !== "deleted") {
-    await work.put({ kind: "purge", tenant, collection, notBefore: 0 });
+    await work.put({ kind: "purge", tenant, key: collection, due_at: 0 });
     await fenceOff(site, fence, { ...fence, status: "purging" });
   }
   const objects = (await removeObjects(site, site.prefix)) + (await removeObjects(site, site.intakePrefix));
@@ -50,9 +50,9 @@ export async function purgeCollection(site: CollectionSite, work: WorkRegistry):
   await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "deleted" } satisfies Fence) }]);
   // An upload that was under way may arrive after the list: it is looked for once more, later.
   const second = fence.status === "deleted";
-  const entry = await work.read({ kind: "purge", tenant, collection });
+  const entry = await work.read({ kind: "purge", tenant, key: collection });
   if (second && entry !== undefined) await work.remove(entry);
-  else if (!second) await work.put({ kind: "purge", tenant, collection, notBefore: site.parts.clock.now() + secondSweepMs });
+  else if (!second) await work.put({ kind: "purge", tenant, key: collection, due_at: site.parts.clock.now() + secondSweepMs });
   return { objects, items: ids.length };
 }
 

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { WorkRegistry } from "../log/work-registry.ts";
+import type { VectorWork } from "../log/vector-work.ts";
 import { prepare, readMirror, writeMirror } from "../compact/publish.ts";
 import { claimedRef } from "../segment/file-format.ts";
 import { historyDocument, type CollectionSite } from "../store/collection-site.ts";
@@ -29,7 +29,7 @@ interface StoredManifest {
   readonly manifest: Manifest;
 }
 
-export async function repairFromBucket(site: CollectionSite, work: WorkRegistry, { recoverDeltas = false } = {}): Promise<RepairResult> {
+export async function repairFromBucket(site: CollectionSite, work: VectorWork, { recoverDeltas = false } = {}): Promise<RepairResult> {
   const fence = await site.fence();
   if (fence !== undefined && fence.status !== "active" && fence.status !== "diverged") throw site.notFound();
   // Before the bucket is looked at: a delta that came after that would be taken for one without an object.
@@ -46,7 +46,7 @@ export async function repairFromBucket(site: CollectionSite, work: WorkRegistry,
   await resequence(site, [...pending, ...lost], after);
   const version = await writeItems(site, { newest, after, count: pending.length + lost.length, log, fence });
   const { tenant, collection } = site;
-  await work.put({ kind: "compact", tenant, collection, notBefore: 0 });
+  await work.put({ kind: "compact", tenant, key: collection, due_at: 0 });
   await site.batch([{ op: "patch", id: itemIds.fence, patch: [{ op: "set", path: "/status", value: "active" }] }]);
   return { version, from: newest.manifest.version, pending: pending.length, unknownDeltas, recovered: lost.length };
 }

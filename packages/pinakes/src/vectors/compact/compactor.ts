@@ -1,6 +1,6 @@
 /** Compacting one collection (RFC 0001, "Compact"): fold what is pending, merge what has gathered, publish each step. */
 import { PinakesError } from "../../domain/errors.ts";
-import type { RegisteredWork, WorkRegistry } from "../log/work-registry.ts";
+import type { RegisteredVectorWork, VectorWork } from "../log/vector-work.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type Fence, type Head, type Log } from "../store/records.ts";
 import { foldOnce } from "./fold.ts";
@@ -23,10 +23,10 @@ const crowdedSegments = 16;
 
 export class Compactor {
   readonly owner: string;
-  readonly #work: WorkRegistry;
+  readonly #work: VectorWork;
   readonly #leases = new LeaseObserver();
 
-  constructor(owner: string, work: WorkRegistry) {
+  constructor(owner: string, work: VectorWork) {
     this.owner = owner;
     this.#work = work;
   }
@@ -35,7 +35,7 @@ export class Compactor {
     const lease = await this.#leases.acquire(site, this.owner);
     if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
     const counts = { folds: 0, merges: 0, rowsWritten: 0 };
-    let settled: RegisteredWork | undefined;
+    let settled: RegisteredVectorWork | undefined;
     try {
       const { entry, ...ended } = await this.#steps(site, lease, counts, options);
       settled = entry;
@@ -56,9 +56,9 @@ export class Compactor {
     lease: HeldLease,
     counts: { folds: number; merges: number; rowsWritten: number },
     { signal, mergeAll = false }: { signal?: AbortSignal; mergeAll?: boolean },
-  ): Promise<Pick<CompactionResult, "outcome" | "reason"> & { readonly entry?: RegisteredWork }> {
+  ): Promise<Pick<CompactionResult, "outcome" | "reason"> & { readonly entry?: RegisteredVectorWork }> {
     const { tenant, collection } = site;
-    const entry = await this.#work.read({ kind: "compact", tenant, collection });
+    const entry = await this.#work.read({ kind: "compact", tenant, key: collection });
     const { log, ...state } = await site.state();
     let { head } = state;
     await refuseDivergence(site, head);
@@ -92,9 +92,11 @@ export class Compactor {
     return { outcome: "done", entry };
   }
 
-  /** What was superseded is garbage one day. */
+  /** What was superseded is garbage one day. An entry that is there is early enough: a busy collection would be listed all the time. */
   async #ensureCollected({ tenant, collection, parts }: CollectionSite): Promise<void> {
-    await this.#work.ensure({ kind: "collect", tenant, collection, notBefore: parts.clock.now() + parts.policy.collectAfterMs });
+    const collect = { kind: "collect", tenant, key: collection } as const;
+    if ((await this.#work.read(collect)) !== undefined) return;
+    await this.#work.put({ ...collect, due_at: parts.clock.now() + parts.policy.collectAfterMs });
   }
 
   /**

@@ -5,6 +5,7 @@
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Comparison, type Filter } from "../../domain/filter.ts";
 import { isJsonObject } from "../../domain/json.ts";
+import { nearestWord } from "../../domain/nearest-word.ts";
 import { parsePath } from "../../domain/path.ts";
 import type { FieldHeader } from "../segment/segment-bytes.ts";
 import { fieldName, type FieldType, type Scalar } from "./column-format.ts";
@@ -82,29 +83,6 @@ function unknownField(key: string, known: Known, where: string): Error {
 function nearest(key: string, paths: readonly string[]): string | undefined {
   const lower = key.toLowerCase();
   const last = lower.split(".").at(-1);
-  return paths.find((path) => path.toLowerCase() === lower) ?? paths.find((path) => path.toLowerCase().split(".").at(-1) === last) ?? closest(lower, paths);
-}
-
-function closest(key: string, paths: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let least = Math.min(2, Math.floor(key.length / 2)) + 1;
-  for (const path of paths) {
-    if (Math.abs(path.length - key.length) >= least) continue;
-    const distance = editDistance(key, path.toLowerCase());
-    if (distance < least) [best, least] = [path, distance];
-  }
-  return best;
-}
-
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[j] as number) + 1, (current[j - 1] as number) + 1));
-    }
-    previous = current;
-  }
-  return previous[b.length] as number;
+  const alike = paths.find((path) => path.toLowerCase() === lower) ?? paths.find((path) => path.toLowerCase().split(".").at(-1) === last);
+  return alike ?? nearestWord(key, paths, Math.min(2, Math.floor(key.length / 2)));
 }

@@ -7,7 +7,7 @@ import { itemIds, type DeltaId, type Head, type Log } from "../store/records.ts"
 import { GroupCommit, Overtaken, diverged, otherContent, type Committed } from "./group-commit.ts";
 import { checkRows, type Changes } from "./rows.ts";
 import { encodeToken } from "./session-token.ts";
-import type { WorkRegistry } from "./work-registry.ts";
+import type { VectorWork } from "./vector-work.ts";
 
 export interface AppendInput extends Changes {
   /** Chosen by the caller, so that a repeat is recognised. Made when absent. */
@@ -30,10 +30,10 @@ const deltaIdPattern = new RegExp(`^[A-Za-z0-9._:@+-]{1,${vectorLimits.deltaIdCh
 
 /** The appenders of a process: one group commit for each collection that is being written to. */
 export class Appender {
-  readonly #work: WorkRegistry;
+  readonly #work: VectorWork;
   readonly #groups = new Map<string, GroupCommit>();
 
-  constructor(work: WorkRegistry) {
+  constructor(work: VectorWork) {
     this.#work = work;
   }
 

@@ -6,7 +6,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type Delta, type DeltaId, type Fence, type Log } from "../store/records.ts";
-import type { WorkRegistry } from "./work-registry.ts";
+import type { VectorWork } from "./vector-work.ts";
 
 /** A batch has at most 25 operations: fence and log, and two for each delta. */
 const deltasPerBatch = 11;
@@ -32,12 +32,12 @@ interface Waiting {
 
 export class GroupCommit {
   readonly #site: CollectionSite;
-  readonly #work: WorkRegistry;
+  readonly #work: VectorWork;
   readonly #waiting: Waiting[] = [];
   #log: Log | undefined;
   #flushing: Promise<void> | undefined;
 
-  constructor(site: CollectionSite, work: WorkRegistry) {
+  constructor(site: CollectionSite, work: VectorWork) {
     this.#site = site;
     this.#work = work;
   }
@@ -99,7 +99,7 @@ export class GroupCommit {
   /** Before the commit that makes the collection dirty: so nobody stops between the two and leaves deltas that nobody finds. */
   async #announce(): Promise<void> {
     const { tenant, collection } = this.#site;
-    await this.#work.put({ kind: "compact", tenant, collection, notBefore: 0 });
+    await this.#work.put({ kind: "compact", tenant, key: collection, due_at: 0 });
   }
 
   async #write(group: readonly Waiting[], log: Log): Promise<Log> {

@@ -48,15 +48,15 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   content: (k, caller, t) => k.content(caller, t.repository, t.collection, t.document),
   versions: (k, caller, t) => k.versions(caller, t.repository, t.collection, t.document),
   passages: (k, caller, t) => k.passages(caller, t.repository, t.collection, t.document),
-  createPipeline: (k, caller, t) => k.createPipeline(caller, t.repository, t.collection, { trigger: "schedule", source: "file:/tmp" }),
-  listPipelines: (k, caller, t) => k.listPipelines(caller, t.repository, t.collection),
-  deletePipeline: (k, caller, t) => k.deletePipeline(caller, t.repository, t.collection, t.pipeline),
-  planPipeline: (k, caller, t) => k.planPipeline(caller, t.repository, t.collection, t.pipeline),
-  runPipeline: (k, caller, t) => k.runPipeline(caller, t.repository, t.collection, t.pipeline),
-  notifyPipeline: (k, caller, t) => k.notifyPipeline(caller, t.repository, t.collection, t.pipeline, {}),
+  "pipelines.create": (k, caller, t) => k.pipelines.create(caller, t.repository, t.collection, { trigger: "schedule", source: "file:/tmp" }),
+  "pipelines.list": (k, caller, t) => k.pipelines.list(caller, t.repository, t.collection),
+  "pipelines.delete": (k, caller, t) => k.pipelines.delete(caller, t.repository, t.collection, t.pipeline),
+  "pipelines.plan": (k, caller, t) => k.pipelines.plan(caller, t.repository, t.collection, t.pipeline),
+  "pipelines.run": (k, caller, t) => k.pipelines.run(caller, t.repository, t.collection, t.pipeline),
+  "pipelines.notify": (k, caller, t) => k.pipelines.notify(caller, t.repository, t.collection, t.pipeline, {}),
   "search of one": (k, caller, t) => k.search(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
-  createEvaluation: (k, caller, t) =>
-    k.createEvaluation(caller, {
+  "evaluations.create": (k, caller, t) =>
+    k.evaluations.create(caller, {
       name: "Intruder",
       collections: [{ repository: t.repository, collection: t.collection }],
       queries: [{ query: "tangerine", relevant: [{ document_id: t.document }] }],
@@ -71,11 +71,11 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "rows.compact": (k, caller, t) => k.rows.compact(caller, t.repository, t.collection),
   "grants.upload": (k, caller, t) => k.grants.upload(caller, t.repository, t.collection, { name: "intruder.txt" }),
   "grants.download": (k, caller, t) => k.grants.download(caller, t.repository, t.collection, t.document),
-  job: (k, caller, t) => k.job(caller, t.job),
-  retryJob: (k, caller, t) => k.retryJob(caller, t.job),
-  cancelJob: (k, caller, t) => k.cancelJob(caller, t.job),
-  evaluation: (k, caller, t) => k.evaluation(caller, t.evaluation),
-  runEvaluation: (k, caller, t) => k.runEvaluation(caller, t.evaluation),
+  "jobs.get": (k, caller, t) => k.jobs.get(caller, t.job),
+  "jobs.retry": (k, caller, t) => k.jobs.retry(caller, t.job),
+  "jobs.cancel": (k, caller, t) => k.jobs.cancel(caller, t.job),
+  "evaluations.get": (k, caller, t) => k.evaluations.get(caller, t.evaluation),
+  "evaluations.run": (k, caller, t) => k.evaluations.run(caller, t.evaluation),
 };
 
 /** Names nothing: answers without a trace of what is not the caller's, or not at all. */
@@ -84,8 +84,8 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   listCollections: (k, caller) => k.listCollections(caller, { limit: 100, status: "all" }),
   countCollections: (k, caller) => k.countCollections(caller, { q: "Secret" }),
   search: (k, caller) => k.search(caller, { query: "tangerine", explain: true }),
-  listJobs: (k, caller) => k.listJobs(caller, { limit: 100 }),
-  evaluations: (k, caller) => k.evaluations(caller, { limit: 100 }),
+  "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
+  "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
   "queue.summary": (k, caller) => k.queue.summary(caller, (cursor) => k.listCollections(caller, { cursor })),
   "queue.dead": (k, caller) => k.queue.dead(caller, "documents"),

@@ -5,7 +5,7 @@ import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts"
 import { PinakesError } from "../../../src/domain/errors.ts";
 import type { ItemStore, Operation } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
-import { workContainer, WorkRegistry } from "../../../src/vectors/log/work-registry.ts";
+import { vectorWork, vectorWorkContainer, type VectorWork } from "../../../src/vectors/log/vector-work.ts";
 import { inlineBuilder, type SegmentBuilder } from "../../../src/vectors/segment/segment-builder.ts";
 import type { BuiltDelta } from "../../../src/vectors/segment/build-delta.ts";
 import { CollectionSite } from "../../../src/vectors/store/collection-site.ts";
@@ -34,7 +34,7 @@ export interface WorldOptions {
 export interface Place {
   readonly process: Process;
   readonly site: CollectionSite;
-  readonly work: WorkRegistry;
+  readonly work: VectorWork;
 }
 
 export class World {
@@ -62,7 +62,7 @@ export class World {
     const clock = { now: () => options.scheduler.now };
     const items = await openMemoryItems({ clock });
     await items.openContainer(vectorsContainer);
-    await items.openContainer(workContainer);
+    await items.openContainer(vectorWorkContainer);
     return new World(items, openMemoryObjects({ clock }), options);
   }
 
@@ -86,7 +86,7 @@ export class World {
       policy: this.#policy,
       log: () => {},
     };
-    return { process, site: new CollectionSite(parts, tenant, collection), work: new WorkRegistry(items, system) };
+    return { process, site: new CollectionSite(parts, tenant, collection), work: vectorWork(items, system) };
   }
 
   async listAll(): Promise<string[]> {

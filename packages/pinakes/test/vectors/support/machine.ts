@@ -7,7 +7,7 @@ import type { ObjectStore } from "../../../src/ports/object-store.ts";
 import { DiskCache } from "../../../src/vectors/cache/disk-cache.ts";
 import { SegmentCache } from "../../../src/vectors/cache/segment-cache.ts";
 import { Compactor } from "../../../src/vectors/compact/compactor.ts";
-import { WorkRegistry, workContainer } from "../../../src/vectors/log/work-registry.ts";
+import { vectorWork, vectorWorkContainer, type VectorWork } from "../../../src/vectors/log/vector-work.ts";
 import { Reader } from "../../../src/vectors/read/reader.ts";
 import { SearchPool } from "../../../src/vectors/search/pool.ts";
 import { inlineBuilder } from "../../../src/vectors/segment/segment-builder.ts";
@@ -53,7 +53,7 @@ export class Machine {
     const clock = { now: () => later.machine?.now ?? 0 };
     const items = await openMemoryItems({ clock });
     await items.openContainer(vectorsContainer);
-    await items.openContainer(workContainer);
+    await items.openContainer(vectorWorkContainer);
     const machine = new Machine(items, openMemoryObjects({ clock }), { retentionMs: 0, appliedDeltaMs: 0, ...policy });
     later.machine = machine;
     return machine;
@@ -81,7 +81,7 @@ export class Machine {
   /** What is registered as work to do, whenever. */
   async work(): Promise<string[]> {
     const found: string[] = [];
-    for await (const { kind, collection } of new WorkRegistry(this.items, system).due(Number.MAX_SAFE_INTEGER)) found.push(`${kind} ${collection}`);
+    for await (const { kind, key } of vectorWork(this.items, system).due(Number.MAX_SAFE_INTEGER)) found.push(`${kind} ${key}`);
     return found.sort();
   }
 }
@@ -95,7 +95,7 @@ export class Process {
   readonly worker: VectorWorker;
   readonly compactor: Compactor;
   readonly reader: Reader;
-  readonly registry: WorkRegistry;
+  readonly registry: VectorWork;
   readonly cache: SegmentCache;
   readonly pool: SearchPool;
   readonly disk: DiskCache | undefined;
@@ -133,7 +133,7 @@ export class Process {
       policy: { ...defaultPolicy, ...machine.policy, ...options.policy },
       log,
     };
-    this.registry = new WorkRegistry(this.parts.items, system);
+    this.registry = vectorWork(this.parts.items, system);
     this.compactor = new Compactor(name, this.registry);
     this.worker = new VectorWorker(this.parts, this.registry, this.compactor, async (site) => this.reader.forget(site));
     const { parts, pool, cache, reader, registry: work, compactor } = this;

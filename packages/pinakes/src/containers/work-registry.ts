@@ -1,0 +1,113 @@
+/**
+ * Which things have work to do and when, for all tenants: kept under a tenant of the system's own, so that a sweep finds what is due,
+ * or what a crash left behind, without looking at anything idle. An entry is put there before the work begins, and taken away only
+ * when nothing is left and nobody renewed it meanwhile.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Scope, SystemScope } from "../domain/scope.ts";
+import type { ContainerDefinition, Item, ItemStore } from "../ports/item-store.ts";
+import { acrossShards, workPlace, type WorkName } from "./work-registry-shards.ts";
+
+export type { WorkName };
+
+/** `data` is what its worker needs to know. */
+export interface Work<Kind extends string = string, Data extends JsonObject = JsonObject> extends WorkName<Kind> {
+  /** Epoch milliseconds. */
+  readonly due_at: number;
+  readonly data?: Data;
+}
+export type RegisteredWork<Kind extends string = string, Data extends JsonObject = JsonObject> = Work<Kind, Data> & { readonly etag: string };
+
+/** Under which names an entry is stored. Containers that are older than this registry have their own, so that their entries stay good. */
+export interface WorkFields {
+  /** `due_at` when absent. */
+  readonly due?: string;
+  /** `key` when absent. */
+  readonly key?: string;
+  /** The fields of `data` lie beside the others, not in a field of their own. */
+  readonly dataBeside?: boolean;
+}
+
+export function workContainer(name: string, { due = "due_at" }: WorkFields = {}): ContainerDefinition {
+  return Object.freeze({ name, partitionKey: ["shard"], indexes: { due: { partition: ["shard"], sort: [due] } } });
+}
+
+export interface WorkRegistryOptions {
+  readonly items: ItemStore;
+  readonly system: SystemScope;
+  /** The container, opened before. */
+  readonly container: string;
+  /** `pinakes.…`: no caller can have such a name. */
+  readonly tenant: string;
+  /** The same as for `workContainer`. */
+  readonly fields?: WorkFields;
+}
+
+export class WorkRegistry<Kind extends string = string, Data extends JsonObject = JsonObject> {
+  readonly #items: ItemStore;
+  readonly #scope: Scope;
+  readonly #container: string;
+  readonly #fields: WorkFields;
+
+  constructor({ items, system, container, tenant, fields = {} }: WorkRegistryOptions) {
+    this.#items = items;
+    this.#scope = system.forTenant(tenant);
+    this.#container = container;
+    this.#fields = fields;
+  }
+
+  /** Puts it there, or renews it: a removal on condition of the earlier entry then fails. */
+  async put(work: Work<Kind, Data>): Promise<void> {
+    const { shard, id } = workPlace(work);
+    await this.#items.write(this.#scope, this.#container, [shard], { op: "upsert", document: { id, shard, ...toStored(work, this.#fields) } });
+  }
+
+  /** Only if there is none, or only a later one. */
+  async ensure(work: Work<Kind, Data>): Promise<void> {
+    const known = await this.read(work);
+    if (known === undefined || known.due_at > work.due_at) await this.put(work);
+  }
+
+  async read(work: WorkName<Kind>): Promise<RegisteredWork<Kind, Data> | undefined> {
+    const { shard, id } = workPlace(work);
+    const item = await this.#items.read(this.#scope, this.#container, { partition: [shard], id });
+    return item === undefined ? undefined : fromStored(item, this.#fields);
+  }
+
+  /** Takes the entry away unless somebody renewed it since it was read. */
+  async remove(work: WorkName<Kind> & { readonly etag: string }): Promise<void> {
+    const { shard, id } = workPlace(work);
+    try {
+      await this.#items.write(this.#scope, this.#container, [shard], { op: "delete", id, ifMatch: work.etag });
+    } catch (error) {
+      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) return;
+      throw error;
+    }
+  }
+
+  /**
+   * What is due at `now`, of all tenants, the earliest first within each shard. The index may be late, never wrong: read the thing
+   * itself before working on it.
+   */
+  async *due(now: number): AsyncGenerator<RegisteredWork<Kind, Data>> {
+    const found = acrossShards(this.#items, this.#scope, this.#container, (shard) => ({ index: "due", equals: { shard }, range: { lte: now } }));
+    for await (const item of found) yield fromStored(item, this.#fields);
+  }
+}
+
+function toStored({ kind, tenant, key, due_at, data }: Work, { due = "due_at", key: keyField = "key", dataBeside = false }: WorkFields): JsonObject {
+  const names = { kind, tenant, [keyField]: key, [due]: due_at };
+  if (data === undefined) return names;
+  // The names last: what is told to the worker never changes whose work it is, or when.
+  return dataBeside ? { ...data, ...names } : { ...names, data };
+}
+
+function fromStored<Kind extends string, Data extends JsonObject>(
+  { document, etag }: Item,
+  { due = "due_at", key: keyField = "key", dataBeside = false }: WorkFields,
+): RegisteredWork<Kind, Data> {
+  const { id: _id, shard: _shard, kind, tenant, [keyField]: key, [due]: due_at, ...rest } = document;
+  const data = dataBeside ? rest : rest["data"];
+  return { kind, tenant, key, due_at, ...(data === undefined ? {} : { data }), etag } as RegisteredWork<Kind, Data>;
+}

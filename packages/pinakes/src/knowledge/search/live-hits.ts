@@ -1,0 +1,29 @@
+/** Which of the passages that the vectors found exist: the documents' records decide. */
+import type { QueryHit } from "../../vectors/index.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import { shownIn, type DocumentRecord } from "../model/records.ts";
+
+interface LiveHits {
+  readonly live: readonly { readonly hit: QueryHit; readonly document: DocumentRecord }[];
+  /** A document was replaced after its passages were found: those that it shows now are found by asking again. */
+  readonly overtaken: boolean;
+}
+
+/** Those whose document shows them. In the past, of a document that is still here, what it showed last. */
+export async function liveHits(shelf: Shelf, hits: readonly QueryHit[], generation: number, past: boolean): Promise<LiveHits> {
+  const ids = [...new Set(hits.map(({ metadata }) => metadata["document_id"] as string))];
+  const documents = new Map((await shelf.readMany(ids)).flatMap((document) => (document === undefined ? [] : [[document.document_id, document] as const])));
+  const lastRun = new Map<string, number>();
+  for (const { metadata } of hits) {
+    const id = metadata["document_id"] as string;
+    lastRun.set(id, Math.max(lastRun.get(id) ?? 0, metadata["run"] as number));
+  }
+  const live = hits.flatMap((hit) => {
+    const document = documents.get(hit.metadata["document_id"] as string);
+    if (document === undefined) return [];
+    const run = past ? lastRun.get(document.document_id) : shownIn(document, generation)?.run;
+    return hit.metadata["run"] === run ? [{ hit, document }] : [];
+  });
+  const overtaken = !past && documents.values().some(({ document_id, live: shown }) => shown !== null && shown.run > (lastRun.get(document_id) ?? 0));
+  return { live, overtaken };
+}

@@ -1,0 +1,79 @@
+/** What a search asks for, checked before anything is read. */
+import { invalid, show } from "../../domain/errors.ts";
+import { compileFilter, type Filter } from "../../domain/filter.ts";
+import type { QueryMode } from "../../vectors/index.ts";
+import { knowledgeLimits } from "../limits.ts";
+import { vectorWeight, type Fusion } from "./fuse.ts";
+
+export interface SearchInput {
+  readonly query: string;
+  /** Absent: every collection the caller may read. */
+  readonly collections?: readonly { readonly repository: string; readonly collection: string }[] | undefined;
+  readonly mode?: QueryMode | undefined;
+  readonly limit?: number | undefined;
+  readonly filter?: Filter | undefined;
+  readonly min_score?: number | undefined;
+  readonly explain?: boolean | undefined;
+  readonly as_of?: string | undefined;
+  /** `document`: the best passage of each document, with the others in `more`. */
+  readonly group_by?: "document" | undefined;
+  /** 0…1: how much to prefer passages that say something else than those before them. */
+  readonly diversity?: number | undefined;
+  readonly fusion?: Fusion | undefined;
+  /** The share of the vectors in the mix, 0…1. */
+  readonly vector_weight?: number | undefined;
+  /** Archived collections, too. */
+  readonly archived?: boolean | undefined;
+}
+
+export interface CheckedSearch {
+  readonly query: string;
+  readonly collections: readonly { readonly repository: string; readonly collection: string }[] | undefined;
+  readonly mode: QueryMode;
+  readonly limit: number;
+  readonly filter: Filter | undefined;
+  readonly minScore: number | undefined;
+  readonly explain: boolean;
+  readonly asOf: { readonly time: string } | undefined;
+  readonly grouped: boolean;
+  readonly diversity: number;
+  readonly fusion: Fusion;
+  readonly weight: number;
+  readonly archived: boolean;
+}
+
+export function checkSearch(input: SearchInput): CheckedSearch {
+  const { queryCharsMax, searchHitsDefault, searchHitsMax, searchCollectionsMax } = knowledgeLimits;
+  const { query, collections, mode = "hybrid", limit = searchHitsDefault, diversity = 0, vector_weight = vectorWeight, fusion = "convex" } = input;
+  if (typeof query !== "string" || query.trim() === "" || query.length > queryCharsMax)
+    throw invalid(`query: must be a text of 1–${queryCharsMax} characters.`);
+  if (mode !== "hybrid" && mode !== "vector" && mode !== "keyword") throw invalid(`mode: must be hybrid, vector or keyword, got ${show(mode)}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > searchHitsMax)
+    throw invalid(`limit: must be a whole number from 1 to ${searchHitsMax}, got ${show(limit)}.`);
+  if (collections !== undefined && (collections.length === 0 || collections.length > searchCollectionsMax))
+    throw invalid(`collections: name 1–${searchCollectionsMax}, or leave it out to search all that you may read.`);
+  if (!(diversity >= 0 && diversity <= 1)) throw invalid(`diversity: must be a number from 0 to 1, got ${show(diversity)}.`);
+  if (!(vector_weight >= 0 && vector_weight <= 1)) throw invalid(`vector_weight: must be a number from 0 to 1, got ${show(vector_weight)}.`);
+  if (fusion !== "convex" && fusion !== "rrf") throw invalid(`fusion: must be convex or rrf, got ${show(fusion)}.`);
+  if (input.group_by !== undefined && input.group_by !== "document") throw invalid(`group_by: must be document, got ${show(input.group_by)}.`);
+  if (input.min_score !== undefined && !Number.isFinite(input.min_score)) throw invalid("min_score: must be a number.");
+  // Also where there is nothing to search yet: what is wrong is wrong from the first day.
+  if (input.filter !== undefined) compileFilter(input.filter);
+  if (input.as_of !== undefined && Number.isNaN(Date.parse(input.as_of)))
+    throw invalid(`as_of: must be a time such as 2030-01-01T00:00:00Z, got ${show(input.as_of)}.`);
+  return {
+    query,
+    collections,
+    mode,
+    limit,
+    filter: input.filter,
+    minScore: input.min_score,
+    explain: input.explain ?? false,
+    asOf: input.as_of === undefined ? undefined : { time: input.as_of },
+    grouped: input.group_by === "document",
+    diversity,
+    fusion,
+    weight: vector_weight,
+    archived: input.archived ?? false,
+  };
+}
