@@ -113,6 +113,16 @@ export function writeCases(fixture: Fixture): void {
       expect(await second.stats(scope, id)).toMatchObject({ lastSeq: 1 });
     });
 
+    it("the same rows sent twice as two deltas are found once, by words as by vector", async () => {
+      const { first } = fixture;
+      const id = fixture.id();
+      await first.create(scope, id, { dims: 2, metric: "dot" });
+      for (let time = 0; time < 3; time += 1) await first.append(scope, id, { upsert: [{ id: "a", vector: v(1), text: "one whale" }] });
+      expect((await first.query(scope, id, { text: "whale", limit: 5 })).hits).toHaveLength(1);
+      expect((await first.query(scope, id, { vector: v(1), limit: 5 })).hits).toHaveLength(1);
+      expect(await first.count(scope, id)).toBe(1);
+    });
+
     it("R-CMP-16 R-CMP-08 collections are compacted side by side, each in the order of its own log", async () => {
       const { first, second } = fixture;
       const ids = [fixture.id(), fixture.id(), fixture.id()];

@@ -61,7 +61,9 @@ export async function extendView(site: CollectionSite, view: View, opened: reado
     sources.push({ rows, dead: withoutRows(rows, undefined), shared: false });
     if (patched.length > 0) sources.push({ rows: await rowsInMemory(site, view.manifest.settings, patched, rows.seq(0)), dead: undefined, shared: false });
   }
-  return { manifest: view.manifest, seq: view.seq + opened.length, sources: sources.map(({ rows, dead }) => ({ rows, dead })) };
+  // One without a row that counts is left out: of two deltas with the same bytes, which are one file to the search, only the later stays.
+  const live = sources.filter(({ rows, dead }) => (dead?.count() ?? 0) < rows.rows);
+  return { manifest: view.manifest, seq: view.seq + opened.length, sources: live.map(({ rows, dead }) => ({ rows, dead })) };
 }
 
 interface Place {
