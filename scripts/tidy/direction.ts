@@ -16,7 +16,7 @@ interface Layer {
 }
 
 const features = ["identity", "vectors", "triples", "knowledge", "state", "lifecycle", "backup", "ops"] as const;
-const featureImports = ["domain", "ports", "containers", ...features];
+const featureImports = ["domain", "ports", "containers", "sql", ...features];
 
 const layers: Readonly<Record<string, Layer>> = {
   domain: { imports: [], builtins: [], packages: [] },
@@ -25,16 +25,18 @@ const layers: Readonly<Record<string, Layer>> = {
   objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
   queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
   containers: { imports: ["domain", "ports"], packages: ["zod"] },
+  sql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
   ...Object.fromEntries(features.map((name) => [name, { imports: featureImports }])),
   drivers: { imports: ["domain", "ports", "items", "objects", "queues"] },
-  http: { imports: ["domain", "ports", "open.ts", ...features, "containers"] },
-  mcp: { imports: ["domain", "ports", "open.ts", ...features, "containers"] },
+  http: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
+  mcp: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
   cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", ...features, "containers"] },
   testing: { imports: ["domain", "ports", "items", "objects", "queues", "containers", "drivers", "open.ts", "config.ts", ...features] },
   "config.ts": { imports: ["domain", "ports"] },
   "open.ts": { imports: ["domain", "ports", "items", "containers", "open-engines.ts", "config.ts", ...features] },
   "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "drivers", "config.ts", ...features] },
-  "index.ts": { imports: ["domain", "ports", "containers", "open.ts", "config.ts", ...features] },
+  "embedded.ts": { imports: ["open.ts"], packages: ["@pinakes/client"] },
+  "index.ts": { imports: ["domain", "ports", "containers", "sql", "open.ts", "embedded.ts", "config.ts", ...features] },
 };
 
 export function direction(tree: Tree): Finding[] {
@@ -73,7 +75,7 @@ function objection(inside: string, name: string, layer: Layer, specifier: string
     return foreign ? `a driver may not import another driver ("${second}").` : undefined;
   }
   if (!layer.imports.includes(part)) return `${name} may not import ${part}.`;
-  const isFeature = (features as readonly string[]).includes(part);
+  const isFeature = part === "sql" || (features as readonly string[]).includes(part);
   if (isFeature && second !== "index.ts") return `import ${part} through its index.ts.`;
   if (part === "drivers" && name === "open-engines.ts" && target.split("/")[2] !== "index.ts") return "import a driver through its index.ts.";
   return undefined;

@@ -126,7 +126,12 @@ class EngineItemStore implements port.ItemStore {
     const target = this.#container(container, true);
     const plan = planQuery(target, tenant, query);
     if (query.session !== undefined) await this.#awaitSession(target, tenant, query.session, query.index);
-    return queryPage({ engine: this.#engine, tokens: this.#tokens, container: target, tenant, now: this.#clock.now() }, plan, query.cursor);
+    return queryPage(
+      { engine: this.#engine, tokens: this.#tokens, container: target, tenant, now: this.#clock.now() },
+      plan,
+      query.cursor,
+      query.resumable === true,
+    );
   }
 
   async count(scope: Scope, container: string, query: Omit<port.Query, "limit" | "cursor" | "order">): Promise<number> {

@@ -11,6 +11,7 @@
  */
 import { PinakesError, type ErrorCode } from "../domain/errors.ts";
 import type { CompiledContainer, NormalDefinition } from "./compiled-container.ts";
+import type { Prefilter } from "../domain/prefilter.ts";
 import type { CommitRequest } from "./plan-batch.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../ports/item-store.ts";
 
@@ -111,12 +112,20 @@ export interface ScanRequest {
   readonly limit: number;
   readonly bytesMax: number;
   readonly now: number;
+  /**
+   * An engine may leave out rows for which this is surely false, so that their documents need not be sent and parsed. It then looks at
+   * no more than `limit` rows, those left out included, and tells how many and where it stopped. So a page's budget of rows holds
+   * whatever the filter, and no statement runs on through a range in which nothing matches.
+   */
+  readonly prefilter?: Prefilter | undefined;
 }
 
 export interface ScanResult {
   readonly rows: readonly ScanRow[];
   /** True when the range holds no more rows after these. */
   readonly done: boolean;
+  /** Where rows were left out: how many were looked at, and the sort key or id of the last of them. */
+  readonly looked?: { readonly rows: number; readonly position: string };
 }
 
 export interface ScanRow extends StoredItem {

@@ -16,32 +16,52 @@ export interface PageContext {
   readonly now: number;
 }
 
-export async function queryPage(context: PageContext, plan: QueryPlan, cursor: string | undefined): Promise<Page> {
+const firstStepRows = 100;
+
+export async function queryPage(context: PageContext, plan: QueryPlan, cursor: string | undefined, resumable = false): Promise<Page> {
   const { engine, container, now } = context;
   const items: Item[] = [];
+  const positions: string[] = [];
+  const filtered = plan.predicate !== undefined || plan.prefilter !== undefined;
   let position = cursor === undefined ? undefined : openCursor(context, plan, cursor);
   let examined = 0;
   let bytes = 0;
+  const page = (end?: string): Page => ({
+    items,
+    ...(end === undefined ? {} : { cursor: end }),
+    ...(resumable ? { examined, after: (place: number) => sealCursor(context, plan, positions[place] as string) } : {}),
+  });
   for (;;) {
     const range = position === undefined ? plan.range : resumeAfter(plan, position);
-    const wanted = plan.predicate === undefined ? plan.limit - items.length : Math.min(limits.pageItemsMax, limits.pageRowsExaminedMax - examined);
-    const { rows, done } = await engine.scan(container, { range, reverse: plan.reverse, limit: wanted, bytesMax: limits.pageBytesMax - bytes, now });
+    // A filter that most rows pass is served by a small first step; one that few pass by large ones after it.
+    const step = examined === 0 ? Math.max(firstStepRows, plan.limit) : limits.pageItemsMax;
+    const wanted = filtered ? Math.min(step, limits.pageRowsExaminedMax - examined) : plan.limit - items.length;
+    const { prefilter, reverse } = plan;
+    const { rows, done, looked } = await engine.scan(container, { range, reverse, limit: wanted, bytesMax: limits.pageBytesMax - bytes, now, prefilter });
+    let taken = 0;
     for (const row of rows) {
-      examined += 1;
-      position = row.sortKey ?? row.idKey;
+      taken += 1;
+      position = positionOf(row);
       bytes += row.json.length;
       const item = toItem(row);
       if (plan.predicate !== undefined && !plan.predicate(item.document)) continue;
       items.push(item);
+      positions.push(position);
       if (items.length === plan.limit) break;
     }
+    examined += looked?.rows ?? taken;
+    // Where every row was taken, the rows behind the last of them that the engine left out are done with too.
+    if (taken === rows.length && looked !== undefined) position = looked.position;
     // The last row taken may also be the last of the range; then another page would be empty, which is allowed.
-    const exhausted = done && (items.length < plan.limit || rows.at(-1) === undefined || (rows.at(-1)?.sortKey ?? rows.at(-1)?.idKey) === position);
-    if (exhausted) return { items };
+    if (done && taken === rows.length) return page();
     if (items.length === plan.limit || bytes >= limits.pageBytesMax || examined >= limits.pageRowsExaminedMax) {
-      return { items, cursor: sealCursor(context, plan, position as string) };
+      return page(sealCursor(context, plan, position as string));
     }
   }
+}
+
+function positionOf(row: ScanRow): string {
+  return row.sortKey ?? row.idKey;
 }
 
 function toItem(row: ScanRow): Item {

@@ -3,6 +3,7 @@ import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { compileFilter, type Predicate } from "../domain/filter.ts";
 import { isJsonObject, withinUtf8Bytes, type JsonScalar } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
+import { allOf, boundedPrefilter, prefilterOf, type Prefilter } from "../domain/prefilter.ts";
 import type { Query, Range } from "../ports/item-store.ts";
 import type { CompiledContainer, CompiledIndex, NamedPath } from "./compiled-container.ts";
 import type { ScanRange } from "./item-engine.ts";
@@ -13,8 +14,9 @@ export interface QueryPlan {
   readonly range: ScanRange;
   readonly reverse: boolean;
   readonly predicate: Predicate | undefined;
+  readonly prefilter: Prefilter | undefined;
   readonly limit: number;
-  /** What a cursor is bound to: everything but limit, cursor and session. */
+  /** What a cursor is bound to: everything but limit, cursor, session and hints. */
   readonly fingerprint: string;
 }
 
@@ -27,6 +29,7 @@ export function planQuery(container: CompiledContainer, tenant: string, query: Q
     range,
     reverse: query.order === "desc",
     predicate,
+    prefilter: boundedPrefilter(allOf([query.prefilter, query.filter === undefined ? undefined : prefilterOf(query.filter)])),
     limit: checkLimit(query.limit),
     fingerprint: JSON.stringify([
       container.name,

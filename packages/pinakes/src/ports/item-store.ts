@@ -31,6 +31,7 @@
 import type { Filter } from "../domain/filter.ts";
 import type { JsonObject, JsonScalar } from "../domain/json.ts";
 import type { PatchStep } from "../domain/patch.ts";
+import type { Prefilter } from "../domain/prefilter.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
 
 export interface ItemStore {
@@ -191,6 +192,13 @@ export interface Query {
   readonly order?: "asc" | "desc";
   /** Evaluated on each document after the index; a page may then be short and still have a cursor. */
   readonly filter?: Filter;
+  /**
+   * A hint, for callers that judge the documents themselves: those for which it is surely false may be left out, the others come and
+   * may match or not (domain/prefilter.ts). Not part of what a cursor is bound to.
+   */
+  readonly prefilter?: Prefilter | undefined;
+  /** The page then tells what it cost and where each of its items ends: `Page.examined`, `Page.after`. */
+  readonly resumable?: boolean;
   readonly limit?: number;
   readonly cursor?: string | undefined;
   readonly session?: SessionTokens | undefined;
@@ -208,6 +216,10 @@ export interface Page {
   readonly items: readonly Item[];
   /** Absent at the end. */
   readonly cursor?: string;
+  /** With `resumable`: rows that were looked at, those left out by a filter included. */
+  readonly examined?: number;
+  /** With `resumable`: the cursor that goes on after the item at this place, for callers that take only a part of a page. */
+  readonly after?: (place: number) => string;
 }
 
 export interface ChangesOptions {

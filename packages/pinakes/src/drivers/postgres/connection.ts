@@ -34,7 +34,12 @@ const idleInTransactionMsMax = 60_000;
 export type Row = readonly unknown[];
 
 export interface Session {
-  query<R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]>;
+  query<R extends Row>(text: string, values?: readonly unknown[], options?: QueryOptions): Promise<R[]>;
+}
+
+export interface QueryOptions {
+  /** False for a text that a caller's filter has shaped: kept by its name, the many there can be would fill the connection. */
+  readonly prepare?: boolean;
 }
 
 type OnConnect = (connection: Transaction) => Promise<void>;
@@ -111,15 +116,16 @@ export class Database implements Session {
   }
 
   /** For statements that may run twice: the call is repeated when the connection breaks. */
-  async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
-    return this.#tracked(() => repeat(() => this.#ask<R>(text, values)));
+  async query<R extends Row>(text: string, values: readonly unknown[] = [], options: QueryOptions = {}): Promise<R[]> {
+    return this.#tracked(() => repeat(() => this.#ask<R>(text, values, options)));
   }
 
-  async #ask<R extends Row>(text: string, values: readonly unknown[]): Promise<R[]> {
+  async #ask<R extends Row>(text: string, values: readonly unknown[], { prepare = true }: QueryOptions): Promise<R[]> {
     const client = await this.#checkOut();
     let broken = false;
     try {
-      return (await client.query<never[]>(statement(text, values))).rows as unknown as R[];
+      const sent = prepare ? statement(text, values) : { text, values: values as unknown[], rowMode: "array" as const };
+      return (await client.query<never[]>(sent)).rows as unknown as R[];
     } catch (error) {
       broken = this.#isBroken(error);
       throw error;

@@ -5,6 +5,7 @@ import type { ScanRange, ScanRequest, ScanResult, ScanRow, StoredKey } from "../
 import type { Loaded } from "./catalog.ts";
 import type { Session } from "./connection.ts";
 import { partitionKeyOf, quote } from "./names.ts";
+import { prefilterSql } from "./prefilter.ts";
 
 /** Collects a statement's values and gives their places. */
 class Values {
@@ -19,8 +20,11 @@ class Values {
  * Asks for one row more than wanted, to know whether the range goes on. A row past `limit`, or past the bytes of those before it,
  * comes without its document, and only the first such row comes at all: nothing unbounded is read or sent.
  */
-export async function scan(session: Session, loaded: Loaded, ttl: ContainerTtl, { range, reverse, limit, bytesMax, now }: ScanRequest): Promise<ScanResult> {
+export async function scan(session: Session, loaded: Loaded, ttl: ContainerTtl, request: ScanRequest): Promise<ScanResult> {
+  const { range, reverse, limit, bytesMax, now } = request;
   const values = new Values();
+  const kept = prefilterSql(request.prefilter, (value) => values.add(value));
+  if (kept !== undefined) return scanFiltered(session, loaded, ttl, request, values, kept);
   const key = keyOf(loaded, range);
   const direction = reverse ? " DESC" : "";
   const bytes = values.add(Math.max(1, bytesMax));
@@ -41,6 +45,43 @@ export async function scan(session: Session, loaded: Loaded, ttl: ContainerTtl, 
   return { rows: found, done: found.length === rows.length };
 }
 
+/**
+ * The same with rows left out: the LIMIT bounds the rows that are looked at, and bytes count only for those that are kept. Sent are
+ * the kept rows and the last one looked at, where the scan goes on. A row is past when the bytes of those before it are spent, or
+ * when it is the one more than wanted.
+ */
+async function scanFiltered(session: Session, loaded: Loaded, ttl: ContainerTtl, request: ScanRequest, values: Values, kept: string): Promise<ScanResult> {
+  const { range, reverse, limit, bytesMax, now } = request;
+  const key = keyOf(loaded, range);
+  const direction = reverse ? " DESC" : "";
+  const bytes = values.add(Math.max(1, bytesMax));
+  const wanted = values.add(limit);
+  const sortKey = range.kind === "partition" ? "NULL" : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
+  const rows = await session.query<FilteredRow>(
+    `SELECT pk, id, etag, modified_at, ttl, sort_key, CASE WHEN hit AND NOT past THEN doc END, past, place
+     FROM (
+       SELECT n.*, lead(past, 1, true) OVER (ORDER BY place) AS next_past, lag(past, 1, false) OVER (ORDER BY place) AS last_past FROM (
+         SELECT r.*, row_number() OVER w AS place,
+           row_number() OVER w > ${wanted}::bigint OR sum(bytes) OVER w - bytes >= ${bytes}::bigint AS past
+         FROM (
+           SELECT k.*, CASE WHEN hit THEN octet_length(doc) ELSE 0 END AS bytes FROM (
+             SELECT ${range.kind === "partition" ? "NULL" : "coalesce(pk_full, pk)"} AS pk, id, etag, modified_at, ttl, ${sortKey} AS sort_key, ${key} AS key, doc, ${kept} AS hit
+             FROM ${loaded.table} WHERE ${condition(loaded, ttl, range, now, values)} ORDER BY ${key}${direction} LIMIT ${wanted}::bigint + 1
+           ) k
+         ) r WINDOW w AS (ORDER BY key${direction} ROWS UNBOUNDED PRECEDING)
+       ) n
+     ) m WHERE CASE WHEN past THEN NOT last_past ELSE hit OR next_past END ORDER BY place`,
+    values.list,
+    { prepare: false },
+  );
+  const last = rows.findLast(([, , , , , , , past]) => !past);
+  const found = rows.flatMap(([pk, id, etag, modifiedAt, ttlOf, sort, doc]) => toRow(range, [pk, id, etag, modifiedAt, ttlOf, sort, doc]));
+  const done = rows.every(([, , , , , , , past]) => !past);
+  if (last === undefined) return { rows: found, done };
+  return { rows: found, done, looked: { rows: last[8], position: last[5] ?? last[1] } };
+}
+
+type FilteredRow = [...FoundRow, past: boolean, place: number];
 type FoundRow = [pk: string | null, id: string, etag: string, modifiedAt: number, ttl: number | null, sortKey: string | null, json: string | null];
 
 function toRow(range: ScanRange, [pk, idKey, etag, modifiedAt, ttl, sortKey, json]: FoundRow): ScanRow[] {

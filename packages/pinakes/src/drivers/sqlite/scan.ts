@@ -13,6 +13,7 @@ import {
 } from "../../items/item-engine.ts";
 import { feedTrimmed } from "../../items/item-engine.ts";
 import { isExpired } from "../../domain/ttl.ts";
+import { prefilterSql, type PrefilterBindings } from "./prefilter.ts";
 import { feedName, loadContainer, quoted, tableName, visibleSql, type SqliteContainer, type StoredIndex } from "./schema.ts";
 
 type Bindings = Record<string, string | number | Uint8Array>;
@@ -58,19 +59,32 @@ export class Scanner {
     return ttl !== null && result.rows.some((row) => isExpired(ttl, row.ttl, row.modifiedAt, request.now)) ? undefined : result;
   }
 
-  scan(container: SqliteContainer, { range, reverse, limit, bytesMax, now }: ScanRequest, expiredToo = false): ScanResult {
+  scan(container: SqliteContainer, { range, reverse, limit, bytesMax, now, prefilter }: ScanRequest, expiredToo = false): ScanResult {
     const { condition, key, bindings } = this.#where(container, range, expiredToo ? undefined : now);
-    const sql = `SELECT pk, id, etag, modified_at, ttl, doc, ${key} FROM ${tableName(container.compiled.name)} WHERE ${condition} ORDER BY ${key} ${reverse ? "DESC" : "ASC"} LIMIT :limit`;
+    const more: PrefilterBindings = {};
+    const kept = prefilterSql(prefilter, more);
+    // Rows that the prefilter drops come without their document, and are counted: the LIMIT bounds what is looked at.
+    const doc = kept === undefined ? "doc" : `CASE WHEN ${kept} THEN doc END`;
+    const sql = `SELECT pk, id, etag, modified_at, ttl, ${doc}, ${key} FROM ${tableName(container.compiled.name)} WHERE ${condition} ORDER BY ${key} ${reverse ? "DESC" : "ASC"} LIMIT :limit`;
     const rows: ScanRow[] = [];
     let bytes = 0;
+    let looked = 0;
+    let last: RowArray | undefined;
+    const result = (done: boolean): ScanResult => {
+      if (kept === undefined || last === undefined) return { rows, done };
+      return { rows, done, looked: { rows: looked, position: positionOf(last, range) } };
+    };
     // One row more than asked tells whether the range goes on.
-    for (const row of this.#statements.get(sql).iterate({ ...bindings, limit: limit + 1 }) as unknown as Iterable<RowArray>) {
-      if (rows.length === limit || bytes >= bytesMax) return { rows, done: false };
+    for (const row of this.#statements.get(sql).iterate({ ...bindings, ...more, limit: limit + 1 }) as unknown as Iterable<RowArray>) {
+      if (looked === limit || bytes >= bytesMax) return result(false);
+      looked += 1;
+      last = row;
+      if (row[5] === null) continue;
       const scanned = toRow(row, range);
       bytes += scanned.json.length;
       rows.push(scanned);
     }
-    return { rows, done: true };
+    return result(true);
   }
 
   count(container: SqliteContainer, range: ScanRange, now: number): number {
@@ -143,12 +157,19 @@ export function progressOf({ state, builtTo, buildTo }: StoredIndex): number {
   return state === "ready" || buildTo === 0 ? 1 : Math.min(0.99, builtTo / buildTo);
 }
 
-type RowArray = [pk: string, id: string, etag: string, modifiedAt: number, ttl: number | null, doc: string, key: string | Uint8Array];
+type RowArray = [pk: string, id: string, etag: string, modifiedAt: number, ttl: number | null, doc: string | null, key: string | Uint8Array];
 
-function toRow([pk, idKey, etag, modifiedAt, ttl, json, key]: RowArray, range: ScanRange): ScanRow {
-  const row = { pk, idKey, etag, modifiedAt, ttl, json };
-  if (range.kind === "partition") return row;
-  return { ...row, sortKey: Buffer.from(key as Uint8Array).toString("hex", range.partition.length) };
+function toRow([pk, idKey, etag, modifiedAt, ttl, doc, key]: RowArray, range: ScanRange): ScanRow {
+  const row = { pk, idKey, etag, modifiedAt, ttl, json: doc as string };
+  return range.kind === "partition" ? row : { ...row, sortKey: sortKeyOf(key, range) };
+}
+
+function positionOf([, idKey, , , , , key]: RowArray, range: ScanRange): string {
+  return range.kind === "partition" ? idKey : sortKeyOf(key, range);
+}
+
+function sortKeyOf(key: string | Uint8Array, range: Extract<ScanRange, { kind: "index" }>): string {
+  return Buffer.from(key as Uint8Array).toString("hex", range.partition.length);
 }
 
 type FeedArray = [seq: number, kind: "put" | "delete", pk: string, idKey: string, id: string, etag: string, at: number, expired: number];

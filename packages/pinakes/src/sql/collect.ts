@@ -1,0 +1,132 @@
+/**
+ * Queries whose answer needs every row: sorted in memory, or put together by GROUP BY, DISTINCT and aggregates. All rows are read for
+ * every page, up to a budget; kept are only those that the page shows. The cursor is the place of the last item in the order of the
+ * answer, so it does not matter what others write before or after it.
+ */
+import { invalid } from "../domain/errors.ts";
+import { compareUtf8, type JsonObject, type JsonValue } from "../domain/json.ts";
+import type { Item } from "../ports/item-store.ts";
+import { LegReader, type Reading } from "./leg-reader.ts";
+import { sqlLimits } from "./limits.ts";
+import { sizeOf, type Identity, type RowMaker } from "./rows.ts";
+import type { Row } from "./evaluate.ts";
+import { placeOf, type Value } from "./values.ts";
+import type { Window } from "./window.ts";
+
+/** Counts what is kept while everything is read: the number of rows alone does not bound it. */
+export class KeptChars {
+  #chars = 0;
+
+  add(chars: number): void {
+    this.#chars += chars;
+  }
+
+  reset(chars: number): void {
+    this.#chars = chars;
+  }
+
+  get over(): boolean {
+    return this.#chars > sqlLimits.keptCharsMax;
+  }
+
+  require(): void {
+    if (this.over)
+      throw invalid(`query: what must be kept to sort or group has more than ${sqlLimits.keptCharsMax} characters; select less, or ask for smaller pages.`);
+  }
+}
+
+/** Hands every item of the plan to `visit`, once. */
+export async function readAll(reading: Reading, rowsMax: number, visit: (item: Item) => void): Promise<void> {
+  for (const leg of reading.plan.access.legs) {
+    const reader = new LegReader(reading, leg, {});
+    for (;;) {
+      for (let item = reader.take(); item !== undefined; item = reader.take()) visit(item);
+      if (reader.done) break;
+      // One row over the budget would be looked at to know whether there is one.
+      await reader.load(Math.min(sqlLimits.pageItemsMax, rowsMax - reading.examined + 1));
+      if (reading.examined > rowsMax) throw overBudget(reading, rowsMax);
+    }
+  }
+}
+
+function overBudget({ plan }: Reading, rowsMax: number) {
+  const what = plan.mode === "sort" ? "ORDER BY without an index" : "DISTINCT, GROUP BY or an aggregate";
+  return invalid(`query: ${what} would look at more than ${rowsMax} rows. ${plan.remedy}`);
+}
+
+/** A place in the order of the answer. */
+interface Place {
+  readonly sort: readonly Value[];
+  readonly tie: readonly [id: string, partition: string, row: number];
+}
+
+interface Kept extends Place {
+  readonly value: JsonValue;
+  readonly chars: number;
+}
+
+export async function sorted(
+  reading: Reading,
+  maker: RowMaker,
+  window: Window,
+  rowsMax: number,
+  state: JsonObject | undefined,
+): Promise<JsonObject | undefined> {
+  const compare = (a: Place, b: Place) => maker.compareSort(a.sort, b.sort) || compareTie(a.tie, b.tie);
+  const after = state === undefined ? undefined : openPlace(state);
+  const count = window.wanted + 1;
+  let kept: Kept[] = [];
+  const chars = new KeptChars();
+  const trim = () => {
+    kept = kept.toSorted(compare).slice(0, count);
+    chars.reset(kept.reduce((sum, row) => sum + row.chars, 0));
+    chars.require();
+  };
+  const offer = (row: Row, identity: Identity, number: number) => {
+    const place: Place = { sort: maker.sortValues(row), tie: [identity.id, identity.partition, number] };
+    if (after !== undefined && compare(place, after) <= 0) return;
+    const value = maker.project(row);
+    if (value === undefined) return;
+    const size = sizeOf(value);
+    kept.push({ ...place, value, chars: size });
+    chars.add(size);
+    if (kept.length > 2 * count || chars.over) trim();
+  };
+  await readAll(reading, rowsMax, (item) => {
+    const rows = maker.rows(maker.document(item));
+    if (rows.length === 0) return;
+    const identity = maker.identity(item);
+    for (const [number, row] of rows.entries()) offer(row, identity, number);
+  });
+  trim();
+  return take(kept, window, sealPlace);
+}
+
+/** Fills the window from what is in order already; gives where to go on. */
+export function take<T extends { readonly value: JsonValue }>(ordered: readonly T[], window: Window, seal: (last: T) => JsonObject): JsonObject | undefined {
+  let at = 0;
+  for (; at < ordered.length && !window.full; at += 1) window.add((ordered[at] as T).value);
+  if (at === ordered.length || window.over) return undefined;
+  return seal(ordered[at - 1] as T);
+}
+
+function compareTie(a: Place["tie"], b: Place["tie"]): number {
+  return compareUtf8(a[0], b[0]) || compareUtf8(a[1], b[1]) || a[2] - b[2];
+}
+
+/** undefined has no JSON: each value is a list of one or none. Of arrays and objects only their place in the order counts. */
+function sealPlace({ sort, tie }: Place): JsonObject {
+  return { sort: sealSort(sort), tie };
+}
+
+export function sealSort(sort: readonly Value[]): JsonValue {
+  return sort.map((value) => (value === undefined ? [] : [placeOf(value) as JsonValue]));
+}
+
+export function openSort(state: JsonObject): readonly Value[] {
+  return (state["sort"] as readonly (readonly JsonValue[])[]).map(([value]) => value);
+}
+
+function openPlace(state: JsonObject): Place {
+  return { sort: openSort(state), tie: state["tie"] as unknown as Place["tie"] };
+}

@@ -1,0 +1,82 @@
+/** Reads one leg of a plan item by item, and can say at any time where to go on: after what was taken, not after what was read. */
+import type { Item, ItemStore, Page, Query as StoreQuery, SessionTokens } from "../ports/item-store.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { Leg } from "./access.ts";
+import { sqlLimits } from "./limits.ts";
+import type { Plan } from "./plan.ts";
+
+/** Where a leg goes on: at its beginning, after a cursor of the store, or not at all. */
+export type LegPosition = { readonly at?: string } | "done";
+
+export interface Reading {
+  readonly items: ItemStore;
+  readonly scope: Scope;
+  readonly container: string;
+  readonly plan: Plan;
+  readonly session: SessionTokens | undefined;
+  /** Rows looked at so far, by all legs. */
+  examined: number;
+}
+
+export class LegReader {
+  readonly #reading: Reading;
+  readonly #query: StoreQuery;
+  #start: LegPosition;
+  #page: Page | undefined;
+  #place = 0;
+
+  constructor(reading: Reading, leg: Leg, start: LegPosition) {
+    const { source, reverse } = reading.plan.access;
+    this.#reading = reading;
+    this.#start = start;
+    this.#query = {
+      ...(source.index === undefined ? {} : { index: source.index }),
+      equals: leg.equals,
+      ...(leg.range === undefined ? {} : { range: leg.range }),
+      ...(reverse ? { order: "desc" as const } : {}),
+      prefilter: reading.plan.prefilter,
+      resumable: true,
+      session: reading.session,
+    };
+  }
+
+  /** The item that comes next, if it was read already. */
+  get head(): Item | undefined {
+    return this.#page?.items[this.#place];
+  }
+
+  get done(): boolean {
+    return this.position === "done";
+  }
+
+  /** Where to go on after the items that were taken. */
+  get position(): LegPosition {
+    if (this.#page === undefined) return this.#start;
+    if (this.#place < this.#page.items.length) return this.before;
+    return this.#page.cursor === undefined ? "done" : { at: this.#page.cursor };
+  }
+
+  /** Where to go on so that the head comes again. */
+  get before(): LegPosition {
+    if (this.#page === undefined || this.#place === 0) return this.#start;
+    return { at: this.#page.after?.(this.#place - 1) as string };
+  }
+
+  take(): Item | undefined {
+    const item = this.head;
+    if (item !== undefined) this.#place += 1;
+    return item;
+  }
+
+  /** Reads the next page, which may be empty. Only when there is no head. */
+  async load(wanted: number): Promise<void> {
+    const position = this.position;
+    if (position === "done") return;
+    const limit = Math.max(1, Math.min(sqlLimits.pageItemsMax, wanted));
+    this.#start = position;
+    const { items, scope, container } = this.#reading;
+    this.#page = await items.query(scope, container, { ...this.#query, limit, cursor: position.at });
+    this.#place = 0;
+    this.#reading.examined += this.#page.examined ?? this.#page.items.length;
+  }
+}

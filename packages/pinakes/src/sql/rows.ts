@@ -1,0 +1,73 @@
+/** From a document to the rows that a query makes of it: JOIN, WHERE, and what SELECT and ORDER BY see of each. */
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { parsePath, valueAt } from "../domain/path.ts";
+import type { Item, Partition } from "../ports/item-store.ts";
+import type { Query } from "./ast.ts";
+import { compileExpression, expandJoins, objectOf, type EvaluationContext, type Evaluator, type Row } from "./evaluate.ts";
+import type { QueryDefinition } from "./types.ts";
+import { compareByType, type Value } from "./values.ts";
+
+export interface RowMaker {
+  /** The document as the query sees it. */
+  document(item: Item): JsonObject;
+  /** Which item it is: id and partition. */
+  identity(item: Item): Identity;
+  /** The rows of a document for which WHERE is true. Each is an object of its own. */
+  rows(document: JsonObject): Row[];
+  sortValues(row: Row): readonly Value[];
+  compareSort(a: readonly Value[], b: readonly Value[]): number;
+  /** What SELECT makes of a row; undefined gives no item. Not for queries with aggregates. */
+  project(row: Row): Value;
+}
+
+export interface Identity {
+  readonly id: string;
+  /** JSON text of the partition's values. */
+  readonly partition: string;
+}
+
+export function rowMaker(query: Query, definition: QueryDefinition, partition: Partition | undefined, context: EvaluationContext): RowMaker {
+  const expand = expandJoins(query.joins, context);
+  const where = query.where === undefined ? undefined : compileExpression(query.where, context);
+  const keys = query.orderBy.map(({ expression, descending }) => ({ of: compileExpression(expression, context), descending }));
+  const partitionPaths = definition.partitionKey.map(parsePath);
+  const inside = (document: JsonObject) => partition === undefined || partitionPaths.every((path, i) => valueAt(document, path) === partition[i]);
+  const grouped = query.aggregates || query.groupBy.length > 0;
+  const project = grouped ? () => undefined : projection(query, context);
+  return {
+    document: ({ document, etag, modifiedAt }) =>
+      definition.systemProperties === true ? { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1000) } : document,
+    identity: ({ id, document }) => ({ id, partition: JSON.stringify(partitionPaths.map((path) => valueAt(document, path) as JsonValue)) }),
+    rows: (document) => {
+      if (!inside(document)) return [];
+      context.expanded.rows = 0;
+      const found: Row[] = [];
+      for (const row of expand([document])) if (where === undefined || where(row) === true) found.push([...row]);
+      return found;
+    },
+    sortValues: (row) => keys.map(({ of }) => of(row)),
+    compareSort: (a, b) => {
+      for (const [i, { descending }] of keys.entries()) {
+        const order = compareByType(a[i], b[i]);
+        if (order !== 0) return descending ? -order : order;
+      }
+      return 0;
+    },
+    project,
+  };
+}
+
+/** What SELECT makes of a row, or of a group when the context says what an aggregate is. */
+export function projection({ select }: Query, context: EvaluationContext): Evaluator {
+  if (select.kind === "star") return (row) => row[0];
+  if (select.kind === "value") return compileExpression(select.expression, context);
+  return objectOf(select.items.map(({ name, expression }) => [name, compileExpression(expression, context)]));
+}
+
+/** About how many characters a value has as JSON: enough to keep an answer within its bound. */
+export function sizeOf(value: Value): number {
+  if (typeof value === "string") return value.length + 2;
+  if (Array.isArray(value)) return value.reduce((sum: number, item: JsonValue) => sum + sizeOf(item) + 1, 2);
+  if (typeof value !== "object" || value === null) return 8;
+  return Object.entries(value).reduce((sum, [name, item]) => sum + name.length + 4 + sizeOf(item), 2);
+}
