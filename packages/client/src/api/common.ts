@@ -1,0 +1,54 @@
+/** What all calls have in common. */
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+export interface Paging {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+export interface IfMatch {
+  /** Only if the document still has this etag; else PRECONDITION_FAILED with the current one. */
+  readonly ifMatch?: string | undefined;
+}
+export interface CreateOptions {
+  /** Repeating the call with the same key answers what the first one answered. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** How one line or item of a bulk call ended. */
+export interface LineResult {
+  /** From 1, as in an editor. */
+  readonly line: number;
+  readonly status: number;
+  readonly id?: string;
+  /** It was there already, with the same content: nothing was written. */
+  readonly duplicate?: true;
+  readonly error?: { readonly code: string; readonly detail: string };
+}
+export interface IngestResult {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly failed: number;
+  /** Only the lines that failed, unless all were asked for. */
+  readonly lines: readonly LineResult[];
+}
+export interface IngestOptions {
+  /** Store nothing unless every line is good. */
+  readonly allOrNothing?: boolean;
+  /** Report every line, not only those that failed. */
+  readonly report?: "failed" | "all";
+}
+
+export type Aggregate = "count" | "sum" | "avg" | "min" | "max" | "p50" | "p95" | "p99";
+export interface AggregateRow {
+  /** The beginning of the time bucket; null without buckets. */
+  readonly bucket: string | null;
+  readonly group: Readonly<Record<string, string | null>>;
+  readonly values: Readonly<Partial<Record<Aggregate, number | null>>>;
+}
+export interface AggregateResult {
+  readonly items: readonly AggregateRow[];
+  readonly rows_aggregated: number;
+}

@@ -1,0 +1,19 @@
+/**
+ * Everything that can be asked of agents' state, as plain calls and pages. Two things implement it: the features of an embedded
+ * Pinakes, bound to a caller, and `httpApi`, which asks a server. What is pleasant to use is built on it once (state-client.ts).
+ */
+import type { ContainersApi } from "./containers-api.ts";
+import type { EntitiesApi, MemoriesApi, ThreadsApi } from "./memories-api.ts";
+import type { MetricsApi, ToolsApi } from "./series-api.ts";
+import type { WorkflowsApi } from "./workflows-api.ts";
+
+export interface StateApi {
+  readonly workflows: WorkflowsApi;
+  readonly memories: MemoriesApi;
+  readonly threads: ThreadsApi;
+  readonly systemThreads: ThreadsApi;
+  readonly entities: EntitiesApi;
+  readonly metrics: MetricsApi;
+  readonly tools: ToolsApi;
+  readonly containers: ContainersApi;
+}

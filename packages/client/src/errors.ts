@@ -1,0 +1,151 @@
+/**
+ * What can go wrong, the same for a server and an embedded Pinakes. Each class can be told with `isInstance`, which also works when a
+ * program has two copies of this package.
+ */
+export interface ClientErrorOptions {
+  readonly code: string;
+  readonly status: number;
+  /** What happened and what to do about it. */
+  readonly detail: string;
+  /** Whether the same call may succeed a little later. */
+  readonly retryable?: boolean | undefined;
+  /** Under which the server's log has it. */
+  readonly requestId?: string | undefined;
+  /** The etag the document has now, where a condition on it failed. */
+  readonly currentEtag?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** The operation of a batch that failed (from 0), and what became of each (424: not tried because of it). */
+  readonly batch?: BatchFailure | undefined;
+  readonly cause?: unknown;
+}
+export interface BatchFailure {
+  readonly index: number;
+  readonly statuses: readonly number[];
+}
+
+const marker = (name: string): symbol => Symbol.for(`pinakes.client.${name}`);
+
+function isMarked(value: unknown, name: string): boolean {
+  return typeof value === "object" && value !== null && marker(name) in value;
+}
+
+export class PinakesClientError extends Error {
+  override readonly name: string = "PinakesClientError";
+  readonly code: string;
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly requestId: string | undefined;
+  /** How long the server asks to wait. */
+  readonly retryAfterMs: number | undefined;
+  readonly batch: BatchFailure | undefined;
+
+  constructor(options: ClientErrorOptions) {
+    super(options.detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = options.code;
+    this.status = options.status;
+    this.retryable = options.retryable ?? false;
+    this.requestId = options.requestId;
+    this.retryAfterMs = options.retryAfterMs;
+    this.batch = options.batch;
+    Object.defineProperty(this, marker("PinakesClientError"), { value: true });
+  }
+
+  get detail(): string {
+    return this.message;
+  }
+
+  static isInstance(value: unknown): value is PinakesClientError {
+    return isMarked(value, "PinakesClientError");
+  }
+}
+
+/** Somebody else changed it since it was read. Read it again and decide anew, or let `update` do that. */
+export class PreconditionFailedError extends PinakesClientError {
+  override readonly name = "PreconditionFailedError";
+  readonly currentEtag: string | undefined;
+
+  constructor(options: ClientErrorOptions) {
+    super(options);
+    this.currentEtag = options.currentEtag;
+    Object.defineProperty(this, marker("PreconditionFailedError"), { value: true });
+  }
+
+  static override isInstance(value: unknown): value is PreconditionFailedError {
+    return isMarked(value, "PreconditionFailedError");
+  }
+}
+
+/** It is there already, or its state does not allow this. */
+export class ConflictError extends PinakesClientError {
+  override readonly name = "ConflictError";
+
+  constructor(options: ClientErrorOptions) {
+    super(options);
+    Object.defineProperty(this, marker("ConflictError"), { value: true });
+  }
+
+  static override isInstance(value: unknown): value is ConflictError {
+    return isMarked(value, "ConflictError");
+  }
+}
+
+/** There is none, or none that this caller may know of. */
+export class NotFoundError extends PinakesClientError {
+  override readonly name = "NotFoundError";
+
+  constructor(options: ClientErrorOptions) {
+    super(options);
+    Object.defineProperty(this, marker("NotFoundError"), { value: true });
+  }
+
+  static override isInstance(value: unknown): value is NotFoundError {
+    return isMarked(value, "NotFoundError");
+  }
+}
+
+/** Too much at once, after all retries. */
+export class RateLimitedError extends PinakesClientError {
+  override readonly name = "RateLimitedError";
+
+  constructor(options: ClientErrorOptions) {
+    super(options);
+    Object.defineProperty(this, marker("RateLimitedError"), { value: true });
+  }
+
+  static override isInstance(value: unknown): value is RateLimitedError {
+    return isMarked(value, "RateLimitedError");
+  }
+}
+
+/** The class that fits the code. */
+export function clientError(options: ClientErrorOptions): PinakesClientError {
+  switch (options.code) {
+    case "PRECONDITION_FAILED":
+      return new PreconditionFailedError(options);
+    case "CONFLICT":
+      return new ConflictError(options);
+    case "NOT_FOUND":
+      return new NotFoundError(options);
+    case "THROTTLED":
+      return new RateLimitedError(options);
+    default:
+      return new PinakesClientError(options);
+  }
+}
+
+/** What the engine of an embedded Pinakes throws; known by its marker, since this package imports nothing. */
+interface EngineError {
+  readonly code: string;
+  readonly status: number;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly context: { readonly currentEtag?: string; readonly batch?: BatchFailure };
+}
+const engineMarker = Symbol.for("pinakes.error");
+
+/** Errors of an embedded Pinakes as those of this package; anything else stays what it is. */
+export function toClientError(error: unknown): unknown {
+  if (typeof error !== "object" || error === null || !(engineMarker in error)) return error;
+  const { code, status, message, retryable, context } = error as unknown as EngineError;
+  return clientError({ code, status, detail: message, retryable, currentEtag: context.currentEtag, batch: context.batch, cause: error });
+}

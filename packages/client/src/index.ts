@@ -1,0 +1,26 @@
+/** The client of Pinakes: the same interface to a server as to an embedded one. No dependencies; runs in browsers and at the edge. */
+export type * from "./json.ts";
+export type * from "./documents.ts";
+export type * from "./api/common.ts";
+export type * from "./api/workflows-api.ts";
+export type * from "./api/memories-api.ts";
+export type * from "./api/series-api.ts";
+export type * from "./api/containers-api.ts";
+export type * from "./api/state-api.ts";
+export {
+  createClient,
+  createStateClient,
+  type MemoriesClient,
+  type MetricsClient,
+  type StateClient,
+  type ThreadsClient,
+  type ToolsClient,
+  type WorkflowsClient,
+} from "./state-client.ts";
+export { httpApi } from "./http/http-api.ts";
+export type { HttpOptions } from "./http/request.ts";
+export { ConflictError, NotFoundError, PinakesClientError, PreconditionFailedError, RateLimitedError, type BatchFailure } from "./errors.ts";
+export type { ContainerClient, FollowChanges, FollowedChange } from "./sugar/container-client.ts";
+export type { Listing } from "./sugar/listing.ts";
+export type { Recorder, RecorderOptions } from "./sugar/recorder.ts";
+export type { UpdateOptions } from "./sugar/update.ts";

@@ -1,0 +1,24 @@
+/** Waiting that ends early when nobody waits any more. */
+
+const backoffMsFirst = 100;
+const backoffMsMax = 5_000;
+
+/** Full jitter: many clients that failed together do not come back together. */
+export function backoffMs(attempt: number, first: number = backoffMsFirst, max: number = backoffMsMax): number {
+  return Math.random() * Math.min(max, first * 2 ** attempt);
+}
+
+/** Rejects with the reason of the signal. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, ms);
+  const stop = (): void => over.reject(signal?.reason as Error);
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    await over.promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,5 @@
+import { contractTests } from "./contract.ts";
+
+contractTests("memory", "embedded");
+contractTests("sqlite", "embedded");
+contractTests("sqlite", "http");

@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { openWorld } from "./support/worlds.ts";
+
+const root = join(import.meta.dirname, "..");
+
+it("the example runs against a server", async () => {
+  await using world = await openWorld("sqlite", "http");
+  const env = { ...process.env, PINAKES_URL: world.url, PINAKES_KEY: await world.key("acme") };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples/agent.ts")], { env });
+  expect(stdout.trim().split("\n")).toEqual([
+    'goes on with {"outline":["Intro","Findings"]}',
+    "only the holder of the lease may write",
+    "user: Keep it short.",
+    "assistant: I will.",
+    "1 message fits, 1 does not",
+    'tool calls: {"count":3,"p95":30}',
+    "5 stars",
+  ]);
+});
+
+it("what the README shows is in the example, word for word", async () => {
+  const [readme, example] = await Promise.all(["README.md", "examples/agent.ts"].map((name) => readFile(join(root, name), "utf8")));
+  const shown = [...(readme as string).matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code as string);
+  expect(shown.length).toBeGreaterThan(0);
+  const lines = (example as string).split("\n").map((line) => line.trim());
+  for (const line of (shown[0] as string).split("\n")) if (line.trim() !== "" && !line.startsWith("//")) expect(lines).toContain(line.trim());
+});
