@@ -1,5 +1,6 @@
 /** Pinakes, embedded: everything a program needs that keeps its stores in its own process. */
 export { open, type OpenOptions, type Pinakes, type PinakesInfo, type Readiness } from "./open.ts";
+export { openEmbedded, type EmbeddedClient, type EmbeddedOptions } from "./embedded.ts";
 export { readConfig, type Config } from "./config.ts";
 export { PinakesError, type ErrorCode } from "./domain/errors.ts";
 export { tenantScope, type Scope, type SystemScope } from "./domain/scope.ts";
@@ -24,6 +25,8 @@ export {
   readTransferNames,
   writeFolder as writeTransferFolder,
 } from "./knowledge/index.ts";
+export type * from "./state/index.ts";
+export { MemorySchema, MetricSchema, ToolInvocationSchema, WorkflowSchema } from "./state/index.ts";
 export type * from "./vectors/index.ts";
 export { announceDelta, dropBoxQueue, folderReader, importLayout, objectsReader, vectorLimits } from "./vectors/index.ts";
 export { systemClock, type Clock } from "./ports/clock.ts";

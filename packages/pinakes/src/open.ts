@@ -13,6 +13,7 @@ import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
 import { openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, type PipelineOptions } from "./open-engines.ts";
+import { openState, type OpenedState, type State } from "./state/index.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
@@ -60,6 +61,8 @@ export interface Pinakes {
   readonly vectors: Vectors;
   /** Repositories, collections, documents and searches. Each call begins with a caller: see `as`. */
   readonly knowledge: Knowledge;
+  /** Workflows, memories, metrics, tool invocations, threads, and containers of one's own. */
+  readonly state: State;
   readonly identity: Identity;
   /** Runs something and tells the session tokens of what it wrote, by container. */
   withSessions: typeof withSessions;
@@ -101,6 +104,8 @@ const ingestPauseMs = 1_000;
 const pipelinePauseMs = 1_000;
 /** How late a scheduled run may begin. */
 const pipelineScheduleMs = 10_000;
+/** How late a timeout or an expiry of agents' state may be noticed. */
+const stateSweepMs = 5_000;
 const readyMsMax = 2_000;
 const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
 
@@ -147,6 +152,7 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
           vectorWork(vectors, log),
           new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal) => knowledge.work(signal), log }),
           new Periodic({ name: "watchdog", everyMs: watchdogMs, run: (signal) => knowledge.sweep(signal), log }),
+          new Periodic({ name: "state", everyMs: stateSweepMs, run: (signal) => features.state.sweep(signal), log }),
           ...pipelineWork(knowledge, log),
           ...dropBoxWork(options.dropBoxes ?? [], { vectors: vectors.vectors, objects, queue, log }),
           ...own,
@@ -158,6 +164,7 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
 
 interface Features {
   readonly knowledge: OpenedKnowledge;
+  readonly state: OpenedState;
   readonly identity: Identity;
   close(): Promise<void>;
 }
@@ -191,8 +198,14 @@ async function openFeatures(
     places: options.ingestPlaces ?? availableParallelism() + 2,
   });
   undo.defer(() => knowledge.close());
+  const state = await openState({
+    ...stores,
+    embedder: () => models.embedders.get(models.embedders.defaultModel),
+    system: systemScope("state: timeouts, expiries and sealing, of all tenants", log),
+    newId: () => timeOrderedId(clock.now()),
+  });
   const opened = undo.move();
-  return { knowledge, identity, close: () => opened.disposeAsync() };
+  return { knowledge, state, identity, close: () => opened.disposeAsync() };
 }
 
 function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => void): Periodic[] {
@@ -248,6 +261,7 @@ class OpenPinakes implements Pinakes {
   readonly queue: Queue;
   readonly vectors: Vectors;
   readonly knowledge: Knowledge;
+  readonly state: State;
   readonly identity: Identity;
   readonly #parts: Parts;
   readonly #startedAt = performance.now();
@@ -259,6 +273,7 @@ class OpenPinakes implements Pinakes {
     this.queue = parts.queue;
     this.vectors = parts.vectors.vectors;
     this.knowledge = parts.features.knowledge.knowledge;
+    this.state = parts.features.state.state;
     this.identity = parts.features.identity;
     this.#parts = parts;
   }

@@ -9,6 +9,8 @@ export interface Option {
   /** What stands after it in the help: N, JSON, a,b. */
   readonly value?: string;
   readonly help: string;
+  /** It may be given several times. */
+  readonly many?: true;
 }
 export type Options = Readonly<Record<string, Option>>;
 
@@ -58,7 +60,7 @@ export class UsageError extends PinakesError {
 export const usageExitCode = 2;
 export const failureExitCode = 1;
 
-export type RawValues = Readonly<Record<string, string | boolean | undefined>>;
+export type RawValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
 /** The values of options, read as what they should be. */
 export class Given<Name extends string = string> {
@@ -71,6 +73,12 @@ export class Given<Name extends string = string> {
   text(name: Name): string | undefined {
     const value = this.#values[name];
     return typeof value === "string" ? value : undefined;
+  }
+
+  /** Of an option that may be given several times, in the order they were given. */
+  texts(name: Name): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   }
 
   has(name: Name): boolean {

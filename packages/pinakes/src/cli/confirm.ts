@@ -1,8 +1,11 @@
 /** Questions before something that cannot be undone. */
 import { invalid } from "../domain/errors.ts";
-import type { Call, Option } from "./command.ts";
+import type { Call, Given, Option, Options } from "./command.ts";
 
 export const yesOption = { type: "boolean", short: "y", help: "do not ask" } as const satisfies Option;
+
+/** For deletes of agents' state, where people write --confirm. */
+export const confirmOptions = { yes: yesOption, confirm: { type: "boolean", help: "the same as --yes" } } as const satisfies Options;
 
 interface Question {
   /** What will happen, as a sentence. */
@@ -15,7 +18,7 @@ interface Question {
 
 /** Throws unless it may go on. */
 export async function confirm({ given, terminal }: Call<"yes">, { what, type, unasked }: Question): Promise<void> {
-  if (given.has("yes")) return;
+  if (given.has("yes") || (given as Given).has("confirm")) return;
   if (terminal.ask === undefined) {
     if (unasked === "done") return;
     throw invalid(`${what} Say that you mean it with --yes.`);

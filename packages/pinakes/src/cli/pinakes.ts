@@ -29,6 +29,20 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     transfer: { summary: "export and import, in the layouts of LISA and of catalogs", load: async () => (await import("./transfer.ts")).transfer },
     jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },
   },
+  "State of agents": {
+    workflows: {
+      summary: "list, show, checkpoints, start, pause, resume, retry, skip, complete, cancel, delete, stats",
+      load: async () => (await import("./workflows.ts")).workflows,
+    },
+    memories: { summary: "what was said: sessions, show, context, search, delete", load: async () => (await import("./memories.ts")).memories },
+    metrics: { summary: "figures over time: ingest, list, aggregate", load: async () => (await import("./metrics.ts")).metrics },
+    tools: {
+      summary: "the log of tool invocations: ingest, list, show, export, aggregate, rules, settings, verify",
+      load: async () => (await import("./tools.ts")).tools,
+    },
+    containers: { summary: "list, show, create, delete, changes", load: async () => (await import("./containers.ts")).containers },
+    query: { summary: "ask a container in SQL", load: async () => (await import("./query.ts")).query },
+  },
   "Look closer": {
     eval: { summary: "how good searches are on a test set" },
     vectors: { summary: "look after vector collections: compact, fsck, restore, …" },

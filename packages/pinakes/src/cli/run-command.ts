@@ -46,7 +46,9 @@ function parse(name: string, command: Command, args: readonly string[]): { value
       args: [...args],
       allowPositionals: true,
       options: Object.fromEntries(
-        Object.entries(options).map(([option, { type, short }]) => [option, { type, ...(short === undefined ? {} : { short }) }] as const),
+        Object.entries(options).map(
+          ([option, { type, short, many = false }]) => [option, { type, multiple: many, ...(short === undefined ? {} : { short }) }] as const,
+        ),
       ),
     });
     return { values, words: positionals };
@@ -59,6 +61,7 @@ function parse(name: string, command: Command, args: readonly string[]): { value
 function inOurWords(error: unknown, known: readonly string[]): string {
   const message = error instanceof Error ? error.message : String(error);
   const option = /'(-[^\s',=]+)/.exec(message)?.[1] ?? "";
+  if (message.includes("is ambiguous")) return `${option}: needs a value; one that begins with a dash is written ${option}=-….`;
   if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION")) return `${message.split("\n")[0]?.replace(/\.?$/, ".")}`;
   const meant = suggest(option.replace(/^-+/, ""), known);
   return `there is no option ${option}${meant === undefined ? "." : `; did you mean --${meant}?`}`;

@@ -19,6 +19,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     queue: pinakes.queue,
     vectors: pinakes.vectors,
     knowledge: pinakes.knowledge,
+    state: pinakes.state,
     identity: pinakes.identity,
     as: (who) => pinakes.as(who),
     withSessions: pinakes.withSessions,

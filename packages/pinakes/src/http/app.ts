@@ -3,20 +3,27 @@ import { Hono } from "hono";
 import type { Pinakes } from "../open.ts";
 import { mount, mountReference, openIdempotencyStore, RateLimiter, type KitEnv, type Logger, type Route } from "./kit/index.ts";
 import { accessRoutes } from "./routes/access.ts";
+import { containerRoutes } from "./routes/containers.ts";
 import { collectionRoutes } from "./routes/collections.ts";
 import { documentRoutes } from "./routes/documents.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { evaluationRoutes } from "./routes/evaluations.ts";
 import { identityRoutes } from "./routes/identity.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { memoryRoutes } from "./routes/memories.ts";
+import { metricRoutes } from "./routes/metrics.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { pipelineRoutes } from "./routes/pipelines.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { answeringSessions } from "./session-token.ts";
 import { systemRoutes } from "./routes/system.ts";
+import { telemetryRoutes } from "./routes/telemetry.ts";
+import { threadRoutes } from "./routes/threads.ts";
+import { toolRoutes } from "./routes/tools.ts";
 import { transferRoutes } from "./routes/transfer.ts";
 import { vectorRoutes } from "./routes/vectors.ts";
+import { workflowRoutes } from "./routes/workflows.ts";
 
 export interface AppOptions {
   /** Structured log lines; none when absent. */
@@ -57,7 +64,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
 
 /** Also what the leak suite walks: a route that is not here does not exist. */
 export function allRoutes(pinakes: Pinakes): readonly Route[] {
-  const { knowledge, identity } = pinakes;
+  const { knowledge, state, identity } = pinakes;
   return [
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
@@ -67,6 +74,13 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...vectorRoutes(knowledge),
     ...pipelineRoutes(knowledge),
     ...evaluationRoutes(knowledge),
+    ...workflowRoutes(state, identity),
+    ...memoryRoutes(state),
+    ...threadRoutes(state),
+    ...metricRoutes(state),
+    ...toolRoutes(state),
+    ...telemetryRoutes(state),
+    ...containerRoutes(state, identity),
     ...jobRoutes(knowledge, identity),
     ...operationRoutes(knowledge),
     ...accessRoutes(knowledge),

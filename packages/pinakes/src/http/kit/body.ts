@@ -21,9 +21,9 @@ export function unsupportedType(got: string | undefined, wanted: readonly string
 }
 
 /** The body of a request that is not there, or is not what it says, is refused before a byte of it is read. */
-export function checkBodyHeaders(headers: Headers, bytesMax: number): void {
+export function checkBodyHeaders(headers: Headers, bytesMax: number, { gzip = false } = {}): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase();
-  if (encoding !== undefined && encoding !== "" && encoding !== "identity") {
+  if (encoding !== undefined && encoding !== "" && encoding !== "identity" && !(gzip && encoding === "gzip")) {
     throw new HttpError("INVALID", `Content-Encoding: ${encoding} is not taken; send the body uncompressed.`, {
       status: 415,
       headers: { "accept-encoding": "identity" },

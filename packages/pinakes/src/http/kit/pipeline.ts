@@ -117,7 +117,7 @@ async function readRequest(
 /** A JSON body is read and checked here; forms and raw bodies are left to the handler, which reads them as they come. */
 async function readBody(raw: Request, { method, body: spec, bodyBytesMax }: Route): Promise<{ body: unknown; bytes?: Uint8Array }> {
   if (method === "GET" || method === "DELETE") return { body: undefined, bytes: new Uint8Array() };
-  checkBodyHeaders(raw.headers, bodyBytesMax);
+  checkBodyHeaders(raw.headers, bodyBytesMax, { gzip: spec !== undefined && "gzip" in spec && spec.gzip });
   if (spec === undefined || isSchema(spec)) {
     const { value, bytes } = await readJson(raw, bodyBytesMax);
     // Many clients send {} with every POST; anything more, where nothing is wanted, is a mistake.

@@ -26,6 +26,8 @@ export interface MultipartSpec<Json extends z.ZodType = z.ZodType> {
 export interface RawSpec<Json extends z.ZodType = z.ZodType> {
   readonly raw: readonly string[];
   readonly json?: Json;
+  /** The body may be gzipped; it is handed over as it comes, and the header says so. */
+  readonly gzip?: true;
 }
 export type BodySpec = z.ZodType | MultipartSpec | RawSpec;
 

@@ -78,7 +78,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
 }
 
 /** What the request came with; it was good when the stream began. */
-function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
+export function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
   const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
   const sessionCookie = cookieValue(header("cookie"));
   return { ...(bearer === "" ? {} : { bearer }), ...(sessionCookie === undefined ? {} : { sessionCookie }), safeMethod: true };

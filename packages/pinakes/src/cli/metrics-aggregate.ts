@@ -1,0 +1,98 @@
+/** Aggregates of a series on the command line: what is asked for, and the answer as a table. For metrics and for the tool log. */
+import type { Aggregate, AggregateResult, AggregateRow } from "@pinakes/client";
+import { UsageError, type Given, type Options } from "./command.ts";
+import { count, grid, inTime, type Cell } from "./layout.ts";
+import { rangeOf, rangeOptions } from "./metrics-time.ts";
+import { suggest } from "./suggest.ts";
+import { styled, type Terminal } from "./terminal.ts";
+
+const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const satisfies readonly Aggregate[];
+const valuesDefault = ["count", "avg", "p95"] as const satisfies readonly Aggregate[];
+
+type Name = keyof ReturnType<typeof aggregateOptions>;
+
+export function aggregateOptions(groups: readonly string[]) {
+  return {
+    by: { type: "string", value: "a,b", help: `a row for each value of ${groups.join(", ")}` },
+    bucket: { type: "string", value: "TIME", help: "a row for each minute, hour, day, or e.g. 5m, 6h (one for all)" },
+    values: { type: "string", value: "a,b", help: `of ${aggregates.join(", ")} (${valuesDefault.join(",")})` },
+    filter: { type: "string", value: "name=value", help: `only where it is so; several times for several; name= where there is none`, many: true },
+    ...rangeOptions,
+    from: { ...rangeOptions.from, help: `${rangeOptions.from.help} (24h)` },
+  } as const satisfies Options;
+}
+
+export interface AskedAggregate<Group extends string> {
+  readonly group_by: readonly Group[];
+  readonly bucket: string | undefined;
+  readonly aggregates: readonly Aggregate[];
+  readonly filter: Partial<Record<Group, string | null>>;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** `without`: what a row may have none of, which is null there; the others are empty texts then. */
+export function askedAggregate<Group extends string>(
+  given: Given<Name>,
+  { groups, without }: { readonly groups: readonly Group[]; readonly without: readonly Group[] },
+  now: number,
+): AskedAggregate<Group> {
+  return {
+    group_by: (given.list("by") ?? []).map((text) => oneOf("by", text, groups)),
+    bucket: bucketOf(given.text("bucket")),
+    aggregates: valuesOf(given.list("values")),
+    filter: filterOf(given.texts("filter"), groups, without),
+    ...rangeOf(given, now),
+  };
+}
+
+function valuesOf(given: readonly string[] | undefined): readonly Aggregate[] {
+  const values = (given ?? valuesDefault).map((text) => oneOf("values", text, aggregates));
+  if (values.length === 0) throw new UsageError(`--values: name at least one of ${aggregates.join(", ")}.`);
+  return values;
+}
+
+function bucketOf(text: string | undefined): string | undefined {
+  if (text === undefined || /^(minute|hour|day|[1-9]\d{0,5}[mhd])$/.test(text)) return text;
+  throw new UsageError(`--bucket: must be minute, hour, day, or a number of them such as 5m, 6h or 2d; got "${text}".`);
+}
+
+function filterOf<Group extends string>(texts: readonly string[], groups: readonly Group[], without: readonly Group[]): Partial<Record<Group, string | null>> {
+  const filter: Partial<Record<Group, string | null>> = {};
+  for (const text of texts) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw new UsageError(`--filter: write name=value, such as ${groups[0]}=…; got "${text}".`);
+    const known = oneOf("filter", name, groups);
+    if (Object.hasOwn(filter, known)) throw new UsageError(`--filter: ${known} is given twice.`);
+    filter[known] = value === "" && without.includes(known) ? null : value;
+  }
+  return filter;
+}
+
+function oneOf<Value extends string>(option: string, text: string, known: readonly Value[]): Value {
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  const meant = suggest(text, known);
+  throw new UsageError(`--${option}: there is no "${text}"${meant === undefined ? `; there are ${known.join(", ")}.` : `; did you mean ${meant}?`}`);
+}
+
+export function aggregateText(terminal: Terminal, { items, rows_aggregated }: AggregateResult): string {
+  const last = styled(terminal, "dim", `Of ${count(rows_aggregated, "row")}.`);
+  return items.length === 0 ? "There is nothing in that time." : `${grid(terminal, items.map(row), { whole: ["bucket"] })}\n\n${last}`;
+}
+
+function row({ bucket, group, values }: AggregateRow): Readonly<Record<string, Cell>> {
+  return {
+    bucket: inTime(bucket),
+    ...Object.fromEntries(Object.entries(group).map(([name, value]) => [name, value || "–"])),
+    ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shortened(value)])),
+  };
+}
+
+const digitsMax = 6;
+
+/** For people; --json has all digits. */
+export function shortened(value: number | null): Cell {
+  if (value === null) return "–";
+  return Number.isInteger(value) ? value : Number(value.toPrecision(digitsMax));
+}

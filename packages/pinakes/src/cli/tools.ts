@@ -1,0 +1,128 @@
+/** `pinakes tools …`: the log of tool invocations, which is only added to. */
+import type { ToolGroup, ToolStatus } from "@pinakes/client";
+import { defineCommand, failureExitCode, type Given, type Group, type Options } from "./command.ts";
+import { aggregateOptions, aggregateText, askedAggregate } from "./metrics-aggregate.ts";
+import { ingestCommand } from "./metrics-ingest.ts";
+import { rangeOf, rangeOptions } from "./metrics-time.ts";
+import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { actorOptions, withStores } from "./session.ts";
+import { checkPlace, exportInvocations } from "./tools-export.ts";
+import { rules, settings } from "./tools-rules.ts";
+import { chainText, invocationsText, invocationText } from "./tools-text.ts";
+
+const statuses = ["success", "error", "timeout"] as const satisfies readonly ToolStatus[];
+const groups = ["tool_name", "agent_id", "status", "session_id", "workflow_id"] as const satisfies readonly ToolGroup[];
+const formats = ["ndjson", "csv"] as const;
+
+const filterOptions = {
+  tool: { type: "string", value: "NAME", help: "of this tool" },
+  agent: { type: "string", value: "ID", help: "of this agent" },
+  session: { type: "string", value: "ID", help: "of this session" },
+  workflow: { type: "string", value: "ID", help: "of this workflow" },
+  status: { type: "string", value: "STATUS", help: statuses.join(", ") },
+  ...rangeOptions,
+} as const satisfies Options;
+
+const ingest = ingestCommand({
+  group: "tools",
+  summary: "take in tool invocations from a file, or from a pipe; what the rules say is left out",
+  take: (state, caller, lines) => state.tools.ingestLines(caller, lines),
+});
+
+const list = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "the invocations, newest first",
+  options: { ...filterOptions, order: { type: "string", value: "ORDER", help: "asc, desc (desc)" }, ...listOptions, ...actorOptions },
+  examples: ["pinakes tools list --status error --from 24h", "pinakes tools list --tool web_search --agent agent-1 --json"],
+  run: async (call) => {
+    const { given, terminal } = call;
+    const query = { ...filterOf(given), order: given.oneOf("order", ["asc", "desc"] as const) };
+    return withStores(call, async ({ pinakes: { state }, caller }) => {
+      const page = await readPages(given, (paging) => state.tools.list(caller, { ...query, ...paging }));
+      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : invocationsText(terminal, page.items) + moreBelow(page)) };
+    });
+  },
+});
+
+const show = defineCommand({
+  usage: "<date> <id>",
+  words: [2, 2],
+  summary: "one invocation: what went in, what came out",
+  details: "The date is that of its timestamp, as lists show it.",
+  options: actorOptions,
+  examples: ["pinakes tools show 2030-01-01 tool-8d1f…"],
+  run: (call) =>
+    withStores(call, async ({ pinakes: { state }, caller }) => {
+      const invocation = await state.tools.get(caller, call.words[0] as string, call.words[1] as string);
+      return { answer: invocation, show: () => invocationText(call.terminal, invocation) };
+    }),
+});
+
+const exporting = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "all invocations, or those that are asked for, as a file; oldest first",
+  details: "To stdout, unless a file is named. A file that is there is replaced when all of the new one is written.",
+  options: {
+    format: { type: "string", value: "FORMAT", help: `${formats.join(", ")} (ndjson)` },
+    out: { type: "string", value: "FILE", help: "into this file" },
+    ...filterOptions,
+    ...actorOptions,
+  },
+  examples: ["pinakes tools export --format csv --out audit.csv --from 2030-01-01 --to 2030-02-01", "pinakes tools export --status error | jq .tool_name"],
+  run: async (call) => {
+    const { given } = call;
+    checkPlace(call);
+    const query = { ...filterOf(given), format: given.oneOf("format", formats) ?? "ndjson" };
+    return withStores(call, async ({ pinakes: { state }, caller }) => exportInvocations(call, state.tools.export(caller, query)));
+  },
+});
+
+const aggregate = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "how many invocations there were and how long they took (in milliseconds), by time and by what they are of",
+  options: { ...aggregateOptions(groups), ...actorOptions },
+  examples: [
+    "pinakes tools aggregate --by tool_name,status --from 7d",
+    "pinakes tools aggregate --filter tool_name=web_search --bucket day --values count,p99 --from 30d",
+  ],
+  run: async (call) => {
+    const asked = askedAggregate(call.given, { groups, without: ["workflow_id"] }, Date.now());
+    return withStores(call, async ({ pinakes: { state }, caller }) => {
+      const result = await state.tools.aggregate(caller, asked);
+      return { answer: result, show: () => aggregateText(call.terminal, result) };
+    });
+  },
+});
+
+const verify = defineCommand({
+  usage: "<date>",
+  words: [1, 1],
+  summary: "whether the invocations of a day are what was written: none changed, none missing, none added",
+  details: "Only days on which invocations were chained can be checked (pinakes tools settings). The exit code is 1 where something is wrong.",
+  options: actorOptions,
+  examples: ["pinakes tools verify 2030-01-01"],
+  run: (call) =>
+    withStores(call, async ({ pinakes: { state }, caller }) => {
+      const check = await state.tools.verifyChain(caller, call.words[0] as string);
+      return { answer: check, show: () => chainText(call.terminal, check), code: check.intact ? 0 : failureExitCode };
+    }),
+});
+
+export const tools: Group = {
+  summary: "the log of tool invocations: what agents did, redacted before it is kept, and never changed",
+  commands: { ingest, list, show, export: exporting, aggregate, rules, settings, verify },
+};
+
+function filterOf(given: Given<keyof typeof filterOptions>) {
+  return {
+    tool_name: given.text("tool"),
+    agent_id: given.text("agent"),
+    session_id: given.text("session"),
+    workflow_id: given.text("workflow"),
+    status: given.oneOf("status", statuses),
+    ...rangeOf(given, Date.now()),
+  };
+}

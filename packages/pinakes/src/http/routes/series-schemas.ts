@@ -1,0 +1,80 @@
+/** What the routes of metrics and of the tool log have in common. */
+import type { IngestOptions } from "@pinakes/client";
+import { z } from "zod";
+import { numberedLines, readNdjson, type IncomingLine } from "../../state/index.ts";
+import { queryFlag, queryInteger } from "../kit/index.ts";
+import type { JsonBody, RawBody } from "../kit/route.ts";
+
+/** 10,000 lines of several kilobytes each. */
+export const ingestBytesMax = 67_108_864;
+
+const rows = z.array(z.unknown());
+export const ingestBody = {
+  raw: ["application/x-ndjson", "application/ndjson", "application/jsonl"],
+  json: z.union([rows, z.strictObject({ items: rows })]),
+} as const;
+export const ingestQuery = z.object({
+  all_or_nothing: queryFlag().optional().describe("Store nothing unless every line is good."),
+  report: z.enum(["failed", "all"]).optional().describe("Tell of every line, not only of those that failed."),
+});
+
+export async function linesOf(body: RawBody | JsonBody<unknown[] | { items: unknown[] }>): Promise<readonly IncomingLine[]> {
+  if (body.kind === "raw") return readNdjson(body.stream);
+  return numberedLines(Array.isArray(body.value) ? body.value : body.value.items);
+}
+
+export function optionsOf({ all_or_nothing, report }: z.output<typeof ingestQuery>): IngestOptions {
+  return { ...(all_or_nothing === undefined ? {} : { allOrNothing: all_or_nothing }), ...(report === undefined ? {} : { report }) };
+}
+
+export const IngestAnswer = z
+  .object({
+    accepted: z.number(),
+    duplicates: z.number(),
+    failed: z.number(),
+    lines: z.array(
+      z.object({
+        line: z.number(),
+        status: z.number(),
+        id: z.string().optional(),
+        duplicate: z.literal(true).optional(),
+        error: z.object({ code: z.string(), detail: z.string() }).optional(),
+      }),
+    ),
+  })
+  .meta({ id: "IngestResult" });
+
+export const timeRange = {
+  from: z.string().optional().describe("Included; ISO 8601, UTC."),
+  to: z.string().optional().describe("Not included."),
+  limit: queryInteger().optional().describe("Items on a page, at most 1,000."),
+  cursor: z.string().optional().describe("`next_cursor` of the page before."),
+};
+export const timeList = { ...timeRange, order: z.enum(["asc", "desc"]).optional().describe("desc when absent: newest first.") };
+
+const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const;
+
+export function aggregateBody<const Group extends string>(groups: readonly [Group, ...Group[]]) {
+  const group = z.enum(groups);
+  return z.strictObject({
+    from: z.string().optional(),
+    to: z.string().optional(),
+    bucket: z.string().optional().describe("minute, hour, day, or e.g. 5m, 6h, 2d; absent: one row per group."),
+    aggregates: z.array(z.enum(aggregates)).min(1),
+    group_by: z.array(group).optional(),
+    filter: z.partialRecord(group, z.string().nullable()).optional(),
+  });
+}
+
+export const AggregateAnswer = z
+  .object({
+    items: z.array(
+      z.object({
+        bucket: z.string().nullable(),
+        group: z.record(z.string(), z.string().nullable()),
+        values: z.partialRecord(z.enum(aggregates), z.number().nullable()),
+      }),
+    ),
+    rows_aggregated: z.number(),
+  })
+  .meta({ id: "AggregateResult" });

@@ -1,0 +1,103 @@
+/** Commits a caller's operations on one partition, all or nothing, together with what the container's feature adds to them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BatchOutcome } from "@pinakes/client";
+import { PinakesError, inBatch } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { BatchResult, Item, ItemStore, OperationResult, Partition } from "../../ports/item-store.ts";
+import { storedView, type Incoming } from "./documents.ts";
+import { needsStored, planWrites, type PlannedWrite } from "./plan-writes.ts";
+import { inOwnWords, type Target } from "./target.ts";
+import { idOfWrite, type Write } from "./writes.ts";
+
+const attemptsMax = 50;
+const pauseMsMax = 100;
+
+/** Somebody else wrote between our read and our write. */
+class Outrun extends Error {}
+
+export interface Commit extends Incoming {
+  readonly items: ItemStore;
+  readonly partition: Partition;
+}
+
+/** An error names the operation that is to blame (`context.batch`). */
+export async function commitBatch(commit: Commit, writes: readonly Write[]): Promise<readonly BatchOutcome[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await commitOnce(commit, writes);
+    } catch (error) {
+      const outrun = error instanceof Outrun;
+      if (!outrun || attempt >= attemptsMax) throw inOwnWords(commit.target, outrun ? error.cause : error);
+      await sleep(Math.random() * Math.min(pauseMsMax, 2 ** attempt));
+    }
+  }
+}
+
+/** One operation; its error is its own. */
+export async function commitOne(commit: Commit, write: Write): Promise<BatchOutcome> {
+  try {
+    const [outcome] = await commitBatch(commit, [write]);
+    return outcome as BatchOutcome;
+  } catch (error) {
+    throw PinakesError.isInstance(error) && error.context.batch !== undefined && PinakesError.isInstance(error.cause) ? error.cause : error;
+  }
+}
+
+async function commitOnce(commit: Commit, writes: readonly Write[]): Promise<readonly BatchOutcome[]> {
+  const { items, target, caller, partition } = commit;
+  const planned = planWrites(commit, writes, await readStored(commit, writes));
+  const operations = planned.map(({ operation }) => operation);
+  const companions = target.system?.companions?.(operations, commit.now) ?? [];
+  requireRoom(items, operations.length, companions.length);
+  let result: BatchResult;
+  try {
+    result = await items.batch(caller.scope, target.definition.name, partition, [...operations, ...companions]);
+  } catch (error) {
+    throw asFailure(error, planned, target);
+  }
+  return planned.map((plan, i) => outcomeOf(commit, plan, result.results[i] as OperationResult, result.results));
+}
+
+async function readStored(commit: Commit, writes: readonly Write[]): Promise<ReadonlyMap<string, Item> | undefined> {
+  const { items, target, caller, partition } = commit;
+  if (!writes.some((write) => needsStored(commit, write))) return undefined;
+  const ids = [...new Set(writes.flatMap((write) => idOfWrite(write) ?? []))];
+  const found = await items.readMany(
+    caller.scope,
+    target.definition.name,
+    ids.map((id) => ({ partition, id })),
+  );
+  return new Map(found.flatMap((item) => (item === undefined ? [] : [[item.id, item] as const])));
+}
+
+function requireRoom({ capabilities }: ItemStore, operations: number, companions: number): void {
+  const max = Math.min(capabilities.batchOperationsMax, limits.batchOperationsMax) - companions;
+  if (operations <= max) return;
+  throw new PinakesError(
+    "LIMIT_EXCEEDED",
+    `The batch has ${operations} operations; at most ${max} are allowed here (${capabilities.engine}). Split it where it need not be atomic.`,
+  );
+}
+
+/** The error with the caller's operations only; an Outrun where a condition of ours failed. */
+function asFailure(error: unknown, planned: readonly PlannedWrite[], target: Target): unknown {
+  if (!PinakesError.isInstance(error) || error.context.batch === undefined) return error;
+  const { index } = error.context.batch;
+  const own = planned[index];
+  const told = PinakesError.isInstance(error.cause) ? error.cause : error;
+  const lost = ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(told.code);
+  if (own === undefined)
+    return lost ? new PinakesError("CONFLICT", `The rules of container "${target.name}" refuse this now: ${told.detail}`, { cause: told }) : told;
+  const failure = inBatch(told, index, planned.length);
+  return own.guarded && lost ? new Outrun("changed meanwhile", { cause: failure }) : failure;
+}
+
+function outcomeOf({ target, now }: Commit, plan: PlannedWrite, result: OperationResult, all: readonly OperationResult[]): BatchOutcome {
+  const { id, status, item } = plan;
+  if (item !== undefined) return { status, id, etag: item.etag, document: storedView(target, item) };
+  // A read of what this batch wrote has the etag that the item got.
+  const written = result.etag === undefined ? all.findLast((other) => other.id === id && other.etag !== undefined) : result;
+  const document = result.document ?? plan.document;
+  if (written?.etag === undefined || document === undefined) return { status, id };
+  return { status, id, etag: written.etag, document: storedView(target, { document, etag: written.etag, modifiedAt: written.modifiedAt ?? now }) };
+}

@@ -1,0 +1,250 @@
+/**
+ * Containers: documents of any shape, in the containers of the system and in those that a workspace makes for itself. Writes to the
+ * system's own keep the rules of their features.
+ */
+import type {
+  BatchOperation,
+  BatchOutcome,
+  BulkOperation,
+  ChangesPage,
+  ChangesQuery,
+  ContainerInfo,
+  ContainerSpec,
+  Document,
+  IfMatch,
+  IndexQuery,
+  IndexState,
+  PartitionKey,
+  PatchOperation,
+  PatchOptions,
+  QueryPage,
+  QueryPlan,
+  SqlQuery,
+  StoredDocument,
+} from "@pinakes/client";
+import type { RegisteredWork } from "../../containers/index.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Partition, SessionTokens } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import type { SystemContainer } from "../system-container.ts";
+import { systemContainers } from "../system-containers.ts";
+import { commitBulk, type BulkOutcome } from "./bulk.ts";
+import { readChanges } from "./changes.ts";
+import { commitBatch, commitOne, type Commit } from "./commit.ts";
+import { ContainerCare } from "./container-care.ts";
+import { isCompanion, noItem, placedIn, storedView } from "./documents.ts";
+import { OwnContainers } from "./own-containers.ts";
+import { checkContainerName } from "./own-record.ts";
+import { parseCondition } from "./patch-condition.ts";
+import { clearPartition } from "./clear-partition.ts";
+import { explainContainerQuery, runContainerQuery, type Asking } from "./query.ts";
+import { inOwnWords, partitionOf, systemTarget, type Target } from "./target.ts";
+import { parseBatch, parseWrite, requireChangeable, type Write } from "./writes.ts";
+
+/** By the item store's name of a container: the tokens of the caller's own writes. */
+export type SessionsOf = (container: string) => SessionTokens | undefined;
+
+export class Containers {
+  readonly #parts: StateParts;
+  readonly #system: ReadonlyMap<string, Target>;
+  readonly #own: OwnContainers;
+  readonly #care: ContainerCare;
+
+  constructor(parts: StateParts, system: readonly SystemContainer[] = systemContainers) {
+    this.#parts = parts;
+    this.#system = new Map(system.map((container) => [container.definition.name, systemTarget(container)]));
+    this.#own = new OwnContainers(parts);
+    this.#care = new ContainerCare(parts, this.#own);
+  }
+
+  /** Nothing to open: the features open the system's, and own ones are opened when they are first used. */
+  async open(): Promise<void> {}
+
+  /** Does what is due. */
+  async attend(entry: RegisteredWork): Promise<void> {
+    await this.#care.attend(entry);
+  }
+
+  async list(caller: Caller): Promise<{ readonly items: readonly ContainerInfo[] }> {
+    const scope = requireCaller(caller);
+    const own = await this.#own.list(scope);
+    return { items: [...[...this.#system.values()].map(({ info }) => info), ...own.map(({ target }) => target.info)] };
+  }
+
+  async put(caller: Caller, name: string, spec: ContainerSpec, options: IfMatch = {}): Promise<ContainerInfo> {
+    requireCaller(caller);
+    this.#requireOwnName(checkContainerName(name), "declared");
+    const { target } = await this.#own.put(caller, name, spec, options.ifMatch);
+    return target.info;
+  }
+
+  async get(caller: Caller, name: string): Promise<ContainerInfo> {
+    return (await this.#find(caller, name, true)).info;
+  }
+
+  async delete(caller: Caller, name: string): Promise<void> {
+    requireCaller(caller);
+    this.#requireOwnName(checkContainerName(name), "deleted");
+    await this.#own.delete(caller, name);
+  }
+
+  async indexes(caller: Caller, name: string): Promise<{ readonly items: readonly IndexState[] }> {
+    return this.#reading(caller, name, async ({ definition }) => {
+      const states = await this.#parts.items.indexes(definition.name);
+      return {
+        items: states.map((state) => {
+          const { partition = [], sort = [] } = definition.indexes?.[state.name] ?? {};
+          return { ...state, partition, sort };
+        }),
+      };
+    });
+  }
+
+  /** `pk`: where a caller names it beside the document, which must then say the same. */
+  async create(caller: Caller, name: string, document: Document, pk?: PartitionKey): Promise<StoredDocument> {
+    return this.#put(caller, name, { op: "create", document }, pk);
+  }
+
+  async upsert(caller: Caller, name: string, document: Document, options: IfMatch = {}): Promise<StoredDocument> {
+    return this.#put(caller, name, { op: "upsert", document, ...condition(options) });
+  }
+
+  async replace(
+    caller: Caller,
+    name: string,
+    document: JsonObject & { readonly id: string },
+    options: IfMatch = {},
+    pk?: PartitionKey,
+  ): Promise<StoredDocument> {
+    return this.#put(caller, name, { op: "replace", document, ...condition(options) }, pk);
+  }
+
+  async read(caller: Caller, name: string, pk: PartitionKey, id: string): Promise<StoredDocument> {
+    return this.#reading(caller, name, async (target) => {
+      const item = await this.#parts.items.read(caller.scope, target.definition.name, { partition: partitionOf(target, pk), id });
+      if (item === undefined || isCompanion(item)) throw noItem(target, id);
+      return storedView(target, item);
+    });
+  }
+
+  async patch(
+    caller: Caller,
+    name: string,
+    pk: PartitionKey,
+    id: string,
+    operations: readonly PatchOperation[],
+    options: PatchOptions = {},
+  ): Promise<StoredDocument> {
+    const target = await this.#find(caller, name, true);
+    const write = parseWrite(target, { op: "patch", id, operations, ...condition(options) }) as Extract<Write, { op: "patch" }>;
+    const when = options.condition === undefined ? undefined : parseCondition(options.condition, this.#parts.clock.now());
+    const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), { ...write, condition: when });
+    return document as StoredDocument;
+  }
+
+  async deleteItem(caller: Caller, name: string, pk: PartitionKey, id: string, options: IfMatch = {}): Promise<void> {
+    const target = await this.#find(caller, name, true);
+    const write = parseWrite(target, { op: "delete", id, ...condition(options) });
+    await commitOne(this.#commit(caller, target, partitionOf(target, pk)), write);
+  }
+
+  async readMany(
+    caller: Caller,
+    name: string,
+    keys: readonly { readonly pk: PartitionKey; readonly id: string }[],
+  ): Promise<{ readonly items: readonly (StoredDocument | null)[] }> {
+    return this.#reading(caller, name, async (target) => {
+      const wanted = keyList(keys).map(({ pk, id }) => ({ partition: partitionOf(target, pk as PartitionKey), id: id as string }));
+      const found = await this.#parts.items.readMany(caller.scope, target.definition.name, wanted);
+      return { items: found.map((item) => (item === undefined || isCompanion(item) ? null : storedView(target, item))) };
+    });
+  }
+
+  async batch(caller: Caller, name: string, pk: PartitionKey, operations: readonly BatchOperation[]): Promise<{ readonly results: readonly BatchOutcome[] }> {
+    const target = await this.#find(caller, name, true);
+    const writes = parseBatch(target, operations);
+    return { results: await commitBatch(this.#commit(caller, target, partitionOf(target, pk)), writes) };
+  }
+
+  async bulk(caller: Caller, name: string, operations: readonly BulkOperation[]): Promise<BulkOutcome> {
+    const target = await this.#find(caller, name, true);
+    return commitBulk({ items: this.#parts.items, caller, target, now: this.#parts.clock.now() }, operations);
+  }
+
+  async query(caller: Caller, name: string, query: IndexQuery | SqlQuery, sessions?: SessionsOf): Promise<QueryPage> {
+    return this.#reading(caller, name, (target) => runContainerQuery(this.#asking(caller, target, sessions), query));
+  }
+
+  async explain(caller: Caller, name: string, query: IndexQuery | SqlQuery): Promise<QueryPlan> {
+    return this.#reading(caller, name, (target) => explainContainerQuery(this.#asking(caller, target), query));
+  }
+
+  async changes(caller: Caller, name: string, query: ChangesQuery = {}): Promise<ChangesPage> {
+    return this.#reading(caller, name, (target) => readChanges(this.#parts.items, caller.scope, target, query));
+  }
+
+  async deletePartition(caller: Caller, name: string, pk: PartitionKey): Promise<{ readonly deleted: number }> {
+    const target = await this.#find(caller, name, true);
+    requireChangeable(target);
+    return { deleted: await clearPartition(this.#commit(caller, target, partitionOf(target, pk))) };
+  }
+
+  async #put(caller: Caller, name: string, operation: JsonObject, pk?: PartitionKey): Promise<StoredDocument> {
+    const target = await this.#find(caller, name, true);
+    const write = parseWrite(target, operation) as Extract<Write, { document: JsonObject }>;
+    const incoming = this.#commit(caller, target, []);
+    const placed = pk === undefined ? placedIn(incoming, write) : { write, partition: partitionOf(target, pk) };
+    const { document } = await commitOne({ ...incoming, partition: placed.partition }, placed.write);
+    return document as StoredDocument;
+  }
+
+  #commit(caller: Caller, target: Target, partition: Partition): Commit {
+    return { items: this.#parts.items, caller, target, partition, now: this.#parts.clock.now() };
+  }
+
+  #asking(caller: Caller, target: Target, sessions?: SessionsOf): Asking {
+    const { items, clock, signingKey } = this.#parts;
+    return { items, caller, target, now: clock.now(), key: signingKey, session: sessions?.(target.definition.name) };
+  }
+
+  /** A definition may be a few seconds old: where the answer is an error that a newer one could change, that is looked at first. */
+  async #reading<Result>(caller: Caller, name: string, run: (target: Target) => Promise<Result>): Promise<Result> {
+    let target = await this.#find(caller, name, false);
+    for (;;) {
+      try {
+        return await run(target);
+      } catch (error) {
+        const told = inOwnWords(target, error);
+        if (target.system !== undefined || !PinakesError.isInstance(error) || (error.code !== "INVALID" && error.code !== "NOT_FOUND")) throw told;
+        const fresh = await this.#find(caller, name, true);
+        if (fresh.etag === target.etag) throw told;
+        target = fresh;
+      }
+    }
+  }
+
+  async #find(caller: Caller, name: string, fresh: boolean): Promise<Target> {
+    const scope = requireCaller(caller);
+    const system = this.#system.get(checkContainerName(name));
+    return system ?? (await this.#own.find(scope, name, { fresh })).target;
+  }
+
+  #requireOwnName(name: string, verb: string): void {
+    if (this.#system.has(name)) throw new PinakesError("CONFLICT", `"${name}" is a container of the system and cannot be ${verb}; choose another name.`);
+  }
+}
+
+function condition({ ifMatch }: IfMatch): { readonly if_match?: string } {
+  return ifMatch === undefined ? {} : { if_match: ifMatch };
+}
+
+function keyList(keys: unknown): readonly JsonObject[] {
+  if (!Array.isArray(keys) || keys.length > limits.readManyKeysMax) throw invalid(`keys: must be a list of at most ${limits.readManyKeysMax} keys.`);
+  return keys.map((key: unknown, i) => {
+    if (!isJsonObject(key) || typeof key["id"] !== "string") throw invalid(`keys[${i}]: must be { "pk": …, "id": "…" }, got ${show(key)}.`);
+    return key;
+  });
+}

@@ -1,0 +1,98 @@
+/** Documents on their way in and out: what is checked and filled in before a write, and what a reader sees. */
+import { randomUUID } from "node:crypto";
+import type { StoredDocument } from "@pinakes/client";
+import { validateDocument } from "../../containers/validate.ts";
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { parsePointer } from "../../domain/path.ts";
+import type { PatchStep } from "../../domain/patch.ts";
+import { withoutSystemProperties } from "../../domain/system-properties.ts";
+import type { Item, Partition, PartitionValue } from "../../ports/item-store.ts";
+import { companionField, reservedIdPrefix } from "../system-container.ts";
+import { partitionIn, requirePartitionIn, type Target } from "./target.ts";
+
+/** Top-level properties that begin so are ours, in containers of the system; readers do not see them. */
+const ownFieldPrefix = "pinakes_";
+
+export interface Incoming {
+  readonly caller: Caller;
+  readonly target: Target;
+  readonly now: number;
+}
+
+/** The document as it will be stored: with an id, its workspace, and what the rules of its container add. */
+export function completeDocument({ caller, target, now }: Incoming, given: unknown, before: JsonObject | undefined): JsonObject {
+  if (!isJsonObject(given)) throw invalid(`The document must be a JSON object, got ${show(given)}.`);
+  const { id = randomUUID(), ...rest } = withoutSystemProperties(given);
+  requireFreeId(id);
+  if (rest[companionField] !== undefined) throw invalid(`${companionField}: is kept by the system; leave it out.`);
+  const document: JsonObject = { id, ...rest, ...workspaceOf(caller, target, rest) };
+  const { system } = target;
+  if (system === undefined) return document;
+  // A feature that prepares its documents checks them against their schema when everything is filled in.
+  if (system.prepare !== undefined) return system.prepare({ caller, before, document, now });
+  return system.schema === null ? document : validateDocument(target.name, system.schema, document);
+}
+
+/** A write with the partition that its document says, or that the rules of its container fill in. */
+export function placedIn<Given extends { readonly document: JsonObject }>(
+  incoming: Incoming,
+  write: Given,
+): { readonly write: Given; readonly partition: Partition } {
+  const { target } = incoming;
+  if (target.system?.prepare === undefined || partitionIn(target, write.document) !== undefined)
+    return { write, partition: requirePartitionIn(target, write.document) };
+  const partition = requirePartitionIn(target, completeDocument(incoming, write.document, undefined));
+  // Kept in the document: rules that make something up would make up something else the next time.
+  const filled = Object.fromEntries(target.definition.partitionKey.map((path, i) => [path, partition[i] as PartitionValue]));
+  return { write: { ...write, document: { ...write.document, ...filled } }, partition };
+}
+
+export function requireFreeId(id: unknown): void {
+  if (typeof id === "string" && id.startsWith(reservedIdPrefix))
+    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}; choose another.`);
+}
+
+/** Every document says whose it is; documents of any shape from before need not. */
+function workspaceOf({ scope: { tenant } }: Caller, { system }: Target, document: JsonObject): JsonObject {
+  const workspace = document["workspace_id"];
+  if (workspace !== undefined) requireWorkspace(tenant, workspace);
+  return workspace === undefined && system?.schema !== null ? { workspace_id: tenant } : {};
+}
+
+function requireWorkspace(tenant: string, workspace: unknown): void {
+  if (workspace !== tenant) throw new PinakesError("FORBIDDEN", `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`);
+}
+
+/** What a patch must leave alone, where the patched document is not looked at again. */
+export function checkPatchPaths({ caller, target }: Incoming, steps: readonly PatchStep[]): void {
+  for (const step of steps) {
+    const paths = step.op === "move" ? [step.path, step.from] : [step.path];
+    for (const path of paths) {
+      const [first, ...rest] = parsePointer(path);
+      const ours = target.system === undefined ? first === companionField : first?.startsWith(ownFieldPrefix) === true;
+      if (ours) throw invalid(`patch: "${first}" is kept by the system and cannot be patched.`);
+      if (first !== "workspace_id") continue;
+      const sets = (step.op === "set" || step.op === "add" || step.op === "replace") && rest.length === 0;
+      requireWorkspace(caller.scope.tenant, sets ? step.value : null);
+    }
+  }
+}
+
+export function isCompanion({ document }: Pick<Item, "document">): boolean {
+  return document[companionField] !== undefined;
+}
+
+export function visible(target: Target, document: JsonObject): JsonObject {
+  if (target.system === undefined || !Object.keys(document).some((name) => name.startsWith(ownFieldPrefix))) return document;
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !name.startsWith(ownFieldPrefix)));
+}
+
+export function storedView(target: Target, { document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">): StoredDocument {
+  return { ...visible(target, document), _etag: etag, _ts: Math.floor(modifiedAt / 1000) } as unknown as StoredDocument;
+}
+
+export function noItem(target: Target, id: string): PinakesError {
+  return new PinakesError("NOT_FOUND", `There is no item ${show(id)} in container "${target.name}" with this partition key.`);
+}

@@ -1,0 +1,148 @@
+/** Queries of a container: by one of its indexes, or in SQL. */
+import type { IndexQuery, QueryPage, QueryPlan, SqlQuery } from "@pinakes/client";
+import type { Caller } from "../../domain/caller.ts";
+import { invalid, show } from "../../domain/errors.ts";
+import type { Filter } from "../../domain/filter.ts";
+import { isJsonObject, type JsonScalar, type JsonValue } from "../../domain/json.ts";
+import type { ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
+import { explainQuery, runQuery, type QueryRequest } from "../../sql/index.ts";
+import { storedView } from "./documents.ts";
+import { coverageOfFilter, coverageOfSql } from "./policy-coverage.ts";
+import { indexName, queryIndexes, queryStore, scanIndexOf, withoutCompanions } from "./query-view.ts";
+import { declaredPath, partitionOf, type Target } from "./target.ts";
+
+export interface Asking {
+  readonly items: ItemStore;
+  readonly caller: Caller;
+  readonly target: Target;
+  readonly now: number;
+  readonly key: Uint8Array;
+  /** Of the caller's own writes to this container, which the answer must show. */
+  readonly session: SessionTokens | undefined;
+}
+
+export async function runContainerQuery(asking: Asking, query: IndexQuery | SqlQuery): Promise<QueryPage> {
+  return isSql(query) ? runSql(asking, query) : runByIndex(asking, query);
+}
+
+export async function explainContainerQuery(asking: Asking, query: IndexQuery | SqlQuery): Promise<QueryPlan> {
+  return isSql(query) ? explainSql(asking, query) : explainByIndex(asking, query);
+}
+
+function isSql(query: IndexQuery | SqlQuery): query is SqlQuery {
+  if (!isJsonObject(query)) throw invalid(`A query is { "query": "SELECT …" } or { "index": …, "equals": {…} }; got ${show(query)}.`);
+  const sql = "query" in query;
+  if (sql && ("index" in query || "equals" in query)) throw invalid("A query is either SQL (query) or goes by an index (index, equals); send one of them.");
+  return sql;
+}
+
+async function runByIndex({ items, caller, target, session }: Asking, query: IndexQuery): Promise<QueryPage> {
+  const { advice } = coverageOfFilter(target, query.filter);
+  const page = await items.query(caller.scope, target.definition.name, { ...toStoreQuery(target, query), session });
+  const shown = page.items.map((item) => storedView(target, item));
+  return { items: shown, next_cursor: page.cursor ?? null, ...(advice === undefined ? {} : { advice }) };
+}
+
+function toStoreQuery(target: Target, query: IndexQuery): Query {
+  const { index, equals, range, order, limit, cursor } = query;
+  if (!isJsonObject(equals)) throw invalid("equals: is missing; give the values of the paths that the index begins with, {} where there are none.");
+  const values: Record<string, JsonScalar> = Object.fromEntries(
+    Object.entries(equals).flatMap(([path, value]) => (value === undefined ? [] : [[declaredPath(target, path), value] as const])),
+  );
+  const filter = withoutCompanions(target, query.filter as Filter | undefined);
+  return {
+    equals: values,
+    cursor,
+    ...(index === undefined ? {} : { index }),
+    ...(range === undefined ? {} : { range }),
+    ...(order === undefined ? {} : { order }),
+    ...(filter === undefined ? {} : { filter }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** Asked for one item, so that a query that would be refused is refused here too. */
+async function explainByIndex({ items, caller, target }: Asking, query: IndexQuery): Promise<QueryPlan> {
+  const { paths, advice } = coverageOfFilter(target, query.filter);
+  await items.query(caller.scope, target.definition.name, { ...toStoreQuery(target, query), limit: 1 });
+  return {
+    access: query.index === undefined ? "partition" : "index",
+    index: query.index ?? null,
+    order_served: true,
+    evaluated: paths,
+    advice: advice ?? null,
+  };
+}
+
+async function runSql(asking: Asking, query: SqlQuery): Promise<QueryPage> {
+  const request = sqlRequest(asking, query);
+  const coverage = coverageOfSql(asking.target, request.query, isStrict(asking.target, query));
+  const { items, cursor, advice } = await runQuery(request);
+  const told = [advice, coverage.advice].filter((text) => text !== undefined);
+  return { items, next_cursor: cursor ?? null, ...(told.length === 0 ? {} : { advice: told.join(" ") }) };
+}
+
+async function explainSql(asking: Asking, query: SqlQuery): Promise<QueryPlan> {
+  const request = sqlRequest(asking, query);
+  const coverage = coverageOfSql(asking.target, request.query, isStrict(asking.target, query));
+  const { index, partition, lookedUp, orderServed, advice } = explainQuery(request);
+  const told = [advice, coverage.advice].filter((text) => text !== undefined);
+  const scans = partition === "all" && lookedUp.length === 0 && !(orderServed && index !== null && index !== scanIndexOf(asking.target));
+  const access = partition === "all" ? (scans ? "scan" : "index") : index === null ? "partition" : "index";
+  return {
+    access,
+    index: indexName(index),
+    order_served: orderServed,
+    evaluated: coverage.paths.filter((path) => !lookedUp.includes(path)),
+    advice: told.length === 0 ? null : told.join(" "),
+  };
+}
+
+function isStrict(target: Target, query: SqlQuery): boolean {
+  const { strict = false } = query;
+  if (typeof strict !== "boolean") throw invalid("strict: must be true or false.");
+  return strict || target.strict;
+}
+
+function sqlRequest({ items, caller, target, now, key, session }: Asking, query: SqlQuery): QueryRequest {
+  const { definition } = target;
+  return {
+    items: queryStore(items, target),
+    scope: caller.scope,
+    container: target.name,
+    definition: {
+      name: definition.name,
+      partitionKey: definition.partitionKey,
+      indexes: queryIndexes(target),
+      scanIndex: scanIndexOf(target),
+      systemProperties: true,
+    },
+    query: query.query,
+    parameters: parametersOf(query.parameters),
+    options: {
+      limit: query.limit,
+      cursor: query.cursor,
+      partition: query.pk === undefined ? undefined : partitionOf(target, query.pk),
+      strict: isStrict(target, query),
+      session,
+      now,
+      key,
+    },
+  };
+}
+
+/** As Cosmos DB's clients send them: a list of names, with their "@", and values. */
+function parametersOf(given: SqlQuery["parameters"]): Readonly<Record<string, JsonValue>> {
+  if (given === undefined) return {};
+  if (!Array.isArray(given)) throw invalid('parameters: must be a list of { "name": "@id", "value": … }.');
+  const values: Record<string, JsonValue> = {};
+  for (const [i, parameter] of (given as readonly unknown[]).entries()) {
+    const name = isJsonObject(parameter) ? parameter["name"] : undefined;
+    const value = isJsonObject(parameter) ? parameter["value"] : undefined;
+    if (typeof name !== "string" || !/^@\w+$/.test(name)) throw invalid(`parameters[${i}].name: must be "@" and a name, such as "@id"; got ${show(name)}.`);
+    if (value === undefined) throw invalid(`parameters[${i}].value: is missing; null is a value, too.`);
+    if (Object.hasOwn(values, name)) throw invalid(`parameters[${i}].name: ${name} is given twice.`);
+    Object.defineProperty(values, name, { value, enumerable: true });
+  }
+  return values;
+}

@@ -1,0 +1,26 @@
+/** Every limit of memories and threads, with its unit last. */
+export const memoryLimits = Object.freeze({
+  /** Messages of one append; they are one batch, with what it checks. */
+  appendMessagesMax: 20,
+  /** Operations of one batch, on every engine: messages, their sessions, and parents outside of the call. */
+  batchOperationsMax: 25,
+  agentIdCharsMax: 256,
+  sessionIdCharsMax: 256,
+  idempotencyKeyCharsMax: 255,
+  ancestorsMax: 1_000,
+  childrenMax: 1_000,
+  contextTokensMax: 100_000_000,
+  /** What one context holds at most, also of messages that cost nothing. */
+  contextMessagesMax: 5_000,
+  /** By relevance, so many of the newest messages are weighed. */
+  relevanceMessagesMax: 10_000,
+  /** System messages that a session opens with and that stay in every context. */
+  openingMessagesMax: 20,
+  sessionsPageDefault: 20,
+  sessionsPageMax: 100,
+  searchHitsDefault: 10,
+  searchHitsMax: 100,
+  searchQueryCharsMax: 10_000,
+  /** Messages of a thread in one append. */
+  threadMessagesMax: 20,
+});

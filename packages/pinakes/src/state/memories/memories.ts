@@ -1,0 +1,150 @@
+/** Memories: what agents and people said, by agent and session. */
+import type {
+  AppendOptions,
+  ContextQuery,
+  ContextWindow,
+  IfMatch,
+  Memory,
+  MemoryChange,
+  MemorySearch,
+  MemorySearchResult,
+  NewMemory,
+  Page,
+  Paging,
+  Session,
+  Stored,
+} from "@pinakes/client";
+import type { RegisteredWork } from "../../containers/index.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { invalid } from "../../domain/errors.ts";
+import { isJsonObject } from "../../domain/json.ts";
+import type { SessionTokens } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { agentMemories } from "./agent-memories.ts";
+import { Appender } from "./append.ts";
+import { changeMemory, deleteMemory } from "./change.ts";
+import { contextWindow } from "./context.ts";
+import { Forks } from "./fork.ts";
+import { listMemories, type ListQuery } from "./list.ts";
+import { MemoryStore, noMessage, requireName } from "./memory-store.ts";
+import { viewOf } from "./schema.ts";
+import { MemorySearches } from "./search.ts";
+import { SessionCare } from "./session-care.ts";
+import { Sessions } from "./sessions.ts";
+import { memoryThread, type MemoryThread } from "./thread.ts";
+
+/** Tokens of writes that a list must show, on engines whose indexes are late. */
+interface WithSession {
+  readonly session?: SessionTokens | undefined;
+}
+
+export class Memories {
+  readonly #parts: StateParts;
+  readonly #store: MemoryStore;
+  readonly #care: SessionCare;
+  readonly #appender: Appender;
+  readonly #sessions: Sessions;
+  readonly #forks: Forks;
+  readonly #searches: MemorySearches;
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+    this.#store = new MemoryStore(parts);
+    this.#care = new SessionCare(parts, this.#store);
+    this.#appender = new Appender(parts, this.#store, this.#care);
+    this.#sessions = new Sessions(parts, this.#store, this.#care);
+    this.#forks = new Forks(parts, this.#store, this.#care);
+    this.#searches = new MemorySearches(parts, this.#store);
+  }
+
+  /** Opens the containers this needs. */
+  async open(): Promise<void> {
+    await this.#parts.items.openContainer(agentMemories.definition);
+  }
+
+  async append(caller: Caller, memory: NewMemory, options?: AppendOptions): Promise<Stored<Memory>> {
+    requireCaller(caller);
+    if (!isJsonObject(memory)) throw invalid("A message must be an object with agent_id, session_id, content and message_type.");
+    const agentId = requireName(memory["agent_id"], "agent_id");
+    const [stored] = await this.#appender.append(caller, agentId, [memory], options);
+    return stored as Stored<Memory>;
+  }
+
+  async appendMany(
+    caller: Caller,
+    agentId: string,
+    memories: readonly Omit<NewMemory, "agent_id">[],
+    options?: AppendOptions,
+  ): Promise<readonly Stored<Memory>[]> {
+    requireCaller(caller);
+    return this.#appender.append(caller, requireName(agentId, "agent_id"), memories, options);
+  }
+
+  async get(caller: Caller, agentId: string, id: string): Promise<Stored<Memory>> {
+    const scope = requireCaller(caller);
+    const item = await this.#store.read(scope, requireName(agentId, "agent_id"), id);
+    if (item === undefined) throw noMessage(agentId, id);
+    return viewOf(item);
+  }
+
+  async list(caller: Caller, agentId: string, query: ListQuery = {}): Promise<Page<Stored<Memory>>> {
+    const scope = requireCaller(caller);
+    return listMemories(this.#store, scope, requireName(agentId, "agent_id"), query);
+  }
+
+  async patch(caller: Caller, agentId: string, id: string, change: MemoryChange, options: IfMatch = {}): Promise<Stored<Memory>> {
+    requireCaller(caller);
+    return changeMemory(this.#store, caller, { agentId: requireName(agentId, "agent_id"), id, change, ...options });
+  }
+
+  async delete(caller: Caller, agentId: string, id: string, options: IfMatch = {}): Promise<void> {
+    const scope = requireCaller(caller);
+    await deleteMemory(this.#store, scope, { agentId: requireName(agentId, "agent_id"), id, ...options });
+  }
+
+  async thread(caller: Caller, agentId: string, id: string): Promise<MemoryThread> {
+    const scope = requireCaller(caller);
+    return memoryThread(this.#store, scope, requireName(agentId, "agent_id"), id);
+  }
+
+  async sessions(caller: Caller, agentId: string, query: Paging & WithSession = {}): Promise<Page<Session>> {
+    const scope = requireCaller(caller);
+    return this.#sessions.list(scope, requireName(agentId, "agent_id"), query);
+  }
+
+  async session(caller: Caller, agentId: string, sessionId: string): Promise<Session> {
+    const scope = requireCaller(caller);
+    return this.#sessions.get(scope, requireName(agentId, "agent_id"), sessionId);
+  }
+
+  async fork(
+    caller: Caller,
+    agentId: string,
+    sessionId: string,
+    options: { readonly session_id: string; readonly upTo?: string | undefined },
+  ): Promise<Session> {
+    const scope = requireCaller(caller);
+    await this.#forks.fork(scope, { agentId: requireName(agentId, "agent_id"), from: sessionId, to: options.session_id, upTo: options.upTo });
+    return this.#sessions.get(scope, agentId, options.session_id);
+  }
+
+  async deleteSession(caller: Caller, agentId: string, sessionId: string): Promise<{ readonly deleted: number }> {
+    const scope = requireCaller(caller);
+    return this.#sessions.delete(scope, requireName(agentId, "agent_id"), sessionId);
+  }
+
+  async context(caller: Caller, query: ContextQuery & WithSession): Promise<ContextWindow> {
+    requireCaller(caller);
+    return contextWindow(this.#store, caller, query);
+  }
+
+  async search(caller: Caller, query: MemorySearch): Promise<MemorySearchResult> {
+    requireCaller(caller);
+    return this.#searches.search(caller, query);
+  }
+
+  /** A session that ends as a unit, or was forked, is due. */
+  async attend(entry: RegisteredWork): Promise<void> {
+    await this.#care.attend(entry);
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * The index of searches: messages as rows of a vector collection of the workspace, caught up from the change feed before each search.
+ * It only proposes; what is shown is decided by the messages themselves.
+ *
+ * A new index, and one that was not asked for longer than the feed is kept, first takes in all messages there are and then follows the
+ * feed from its oldest change. So nothing is missed, however late an index of the store was. Where it stands is kept in
+ * `state-settings`, behind every page: a crash repeats a page at most, which changes nothing.
+ *
+ * There is one for words alone, and one for each embedding model, which has the words too. Each exists from its first search on.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Embedder } from "../../ports/embedder.ts";
+import type { Change, Item, Operation } from "../../ports/item-store.ts";
+import { vectorLimits, type UpsertRow } from "../../vectors/index.ts";
+import type { StateParts } from "../parts.ts";
+import { settingsContainer } from "../settings.ts";
+import { reservedIdPrefix } from "../system-container.ts";
+import { memoriesContainer } from "./schema.ts";
+
+const topic = "memory-index";
+/** With all deletes of a page it stays below what one look at the vectors takes. */
+const pageItems = 256;
+/** What one search brings in at most: words take microseconds, embeddings milliseconds each. */
+const wordRowsMax = 50_000;
+const embeddedRowsMax = 1_024;
+const embedTextsMax = 32;
+/** Rows of words alone need a vector all the same. */
+const wordDims = 2;
+const wordVector = [1, 0] as const;
+/** A page is claimed before it is written: a slow process shall not put old rows over those of a faster one. */
+const claimMs = 60_000;
+const waitMs = 50;
+const waitsMax = 200;
+
+type Place = { readonly phase: "scan"; readonly cursor?: string } | { readonly phase: "sweep" } | { readonly phase: "feed"; readonly cursor?: string };
+
+/** As it is kept in `state-settings`. */
+interface Kept {
+  readonly place: Place;
+  /** Epoch milliseconds: until then one process is at the next page. */
+  readonly claimed_until?: number;
+}
+
+interface Step {
+  readonly items: readonly Item[];
+  /** Rows to remove. */
+  readonly gone: readonly string[];
+  readonly sweep?: true;
+  readonly next?: Place;
+  readonly done?: true;
+}
+
+export interface CaughtUp {
+  readonly collection: string;
+  readonly complete: boolean;
+}
+
+export class MemoryIndex {
+  readonly #parts: StateParts;
+  readonly #queue = new KeyedQueue();
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+  }
+
+  /** Brings the index of words, or of the embedder's model, up to the messages of this moment, as far as one call goes. */
+  async catchUp(scope: Scope, embedder: Embedder | undefined): Promise<CaughtUp> {
+    const collection = collectionOf(embedder);
+    // Callers of one process take turns: the second finds nothing left to do.
+    return this.#queue.run([JSON.stringify([scope.tenant, collection])], async () => {
+      let rows = embedder === undefined ? wordRowsMax : embeddedRowsMax;
+      for (let waits = 0; ;) {
+        const known = await this.#known(scope, collection);
+        if (known.claimed && (waits += 1) > waitsMax) return { collection, complete: false };
+        if (known.claimed) {
+          await sleep(waitMs);
+          continue;
+        }
+        const step = await this.#look(scope, known.place);
+        if (step.next === undefined) return { collection, complete: true };
+        const etag = await this.#keep(scope, collection, { place: known.place, claimed_until: this.#parts.clock.now() + claimMs }, known.etag);
+        if (etag === undefined) continue;
+        const written = await this.#perform(scope, collection, embedder, known.place, step);
+        await this.#keep(scope, collection, { place: written === undefined ? known.place : step.next }, etag);
+        if (written === undefined) return { collection, complete: false };
+        if (step.done === true) return { collection, complete: true };
+        rows -= written;
+        if (rows <= 0) return { collection, complete: false };
+      }
+    });
+  }
+
+  /** How many rows were written; undefined when the vectors cannot take more at the moment: the next search tries again. */
+  async #perform(scope: Scope, collection: string, embedder: Embedder | undefined, place: Place, step: Step): Promise<number | undefined> {
+    try {
+      // Again at every beginning, in case somebody stopped before; the same settings change nothing.
+      if (place.phase === "scan" && place.cursor === undefined) await this.#create(scope, collection, embedder);
+      const written = await this.#write(scope, collection, embedder, step);
+      if (step.sweep === true) await this.#sweep(scope, collection);
+      return written;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "THROTTLED") return undefined;
+      throw error;
+    }
+  }
+
+  /** What is next to do; nothing where `next` is absent. */
+  async #look(scope: Scope, place: Place): Promise<Step> {
+    const nothing = { items: [], gone: [] };
+    if (place.phase === "sweep") return { ...nothing, sweep: true, next: { phase: "feed" } };
+    if (place.phase === "scan") {
+      const { items, cursor } = await this.#parts.items.query(scope, memoriesContainer, {
+        index: "all",
+        equals: { workspace_id: scope.tenant },
+        limit: pageItems,
+        cursor: place.cursor,
+      });
+      return { items, gone: [], next: cursor === undefined ? { phase: "sweep" } : { phase: "scan", cursor } };
+    }
+    const page = await this.#changes(scope, place.cursor);
+    if (page === undefined) return { ...nothing, next: { phase: "scan" } };
+    if (page.changes.length === 0 && !page.more && place.cursor !== undefined) return nothing;
+    const puts = new Map<string, Item>();
+    const gone = new Set<string>();
+    for (const change of page.changes) sort(change, puts, gone);
+    const done = page.more ? {} : { done: true as const };
+    return { items: [...puts.values()], gone: [...gone], next: { phase: "feed", cursor: page.cursor }, ...done };
+  }
+
+  /** Undefined when the feed no longer reaches back to the cursor. */
+  async #changes(scope: Scope, cursor: string | undefined) {
+    try {
+      return await this.#parts.items.changes(scope, memoriesContainer, cursor === undefined ? { limit: pageItems } : { cursor, limit: pageItems });
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return undefined;
+      throw error;
+    }
+  }
+
+  /** Rows of messages that went while nobody followed the feed. */
+  async #sweep(scope: Scope, collection: string): Promise<void> {
+    let rows: { readonly id: string; readonly metadata: JsonObject }[] = [];
+    const check = async (): Promise<void> => {
+      const keys = rows.map(({ metadata }) => ({ partition: [metadata["agent_id"] as string], id: metadata["message_id"] as string }));
+      const found = await this.#parts.items.readMany(scope, memoriesContainer, keys);
+      const gone = rows.filter((_, i) => found[i] === undefined).map(({ id }) => id);
+      rows = [];
+      if (gone.length > 0) await this.#parts.vectors.append(scope, collection, { delete: gone });
+    };
+    for await (const { id, metadata } of this.#parts.vectors.rows(scope, collection)) {
+      rows.push({ id, metadata });
+      if (rows.length === sweepRows) await check();
+    }
+    if (rows.length > 0) await check();
+  }
+
+  /** Only what the index does not have yet: after all messages were taken in, the feed tells of most of them once more. */
+  async #write(scope: Scope, collection: string, embedder: Embedder | undefined, { items, gone }: Pick<Step, "items" | "gone">): Promise<number> {
+    const ids = items.map(({ id, document }) => rowId(document["agent_id"] as string, id));
+    const there = await this.#parts.vectors.get(scope, collection, [...ids, ...gone]);
+    const fresh = items.filter(({ etag }, i) => there[i]?.metadata["etag"] !== etag);
+    const removed = gone.filter((_, i) => there[ids.length + i] !== undefined);
+    if (fresh.length + removed.length === 0) return 0;
+    const vectors = await embedAll(fresh, embedder);
+    const upsert = fresh.map((item, i) => rowOf(item, vectors[i] ?? wordVector));
+    await this.#parts.vectors.append(scope, collection, { upsert, delete: removed });
+    return fresh.length;
+  }
+
+  async #create(scope: Scope, collection: string, embedder: Embedder | undefined): Promise<void> {
+    const { dims, metric } = embedder?.model ?? { dims: wordDims, metric: "cosine" };
+    await this.#parts.vectors.create(scope, collection, { dims, metric });
+  }
+
+  async #known(scope: Scope, collection: string): Promise<{ readonly place: Place; readonly etag: string | undefined; readonly claimed: boolean }> {
+    const item = await this.#parts.items.read(scope, settingsContainer.name, { partition: [topic], id: collection });
+    if (item === undefined) return { place: { phase: "scan" }, etag: undefined, claimed: false };
+    const { place, claimed_until = 0 } = item.document as unknown as Kept;
+    return { place, etag: item.etag, claimed: claimed_until > this.#parts.clock.now() };
+  }
+
+  /** The new etag; undefined when another process was faster: then what it kept counts. */
+  async #keep(scope: Scope, collection: string, kept: Kept, etag: string | undefined): Promise<string | undefined> {
+    const document = { id: collection, topic, ...(kept as unknown as JsonObject) };
+    const operation: Operation = etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
+    try {
+      return (await this.#parts.items.write(scope, settingsContainer.name, [topic], operation)).etag;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED")) return undefined;
+      throw error;
+    }
+  }
+}
+
+const sweepRows = 100;
+
+function collectionOf(embedder: Embedder | undefined): string {
+  if (embedder === undefined) return "state-memories-words";
+  const { id, dims, metric } = embedder.model;
+  return `state-memories-${createHash("sha256")
+    .update(JSON.stringify([id, dims, metric]))
+    .digest("hex")
+    .slice(0, 16)}`;
+}
+
+/** The last change of each message counts. One without its document was followed by another, which comes later in the feed. */
+function sort(change: Change, puts: Map<string, Item>, gone: Set<string>): void {
+  const { partition, id, kind, etag, at, document } = change;
+  if (id.startsWith(reservedIdPrefix)) return;
+  const row = rowId(String(partition[0]), id);
+  if (kind === "delete") {
+    puts.delete(row);
+    gone.add(row);
+  } else if (document !== undefined) {
+    puts.set(row, { id, etag, modifiedAt: at, document });
+    gone.delete(row);
+  }
+}
+
+async function embedAll(items: readonly Item[], embedder: Embedder | undefined): Promise<readonly Float32Array[]> {
+  const vectors: Float32Array[] = [];
+  if (embedder === undefined) return vectors;
+  for (let at = 0; at < items.length; at += embedTextsMax) {
+    const texts = items.slice(at, at + embedTextsMax).map(textOf);
+    vectors.push(...(await embedder.embed(texts, { kind: "document" })));
+  }
+  return vectors;
+}
+
+function rowOf(item: Item, vector: Float32Array | readonly number[]): UpsertRow {
+  const { agent_id, session_id } = item.document as { agent_id: string; session_id: string };
+  return { id: rowId(agent_id, item.id), vector, text: textOf(item), metadata: { agent_id, session_id, message_id: item.id, etag: item.etag } };
+}
+
+/** As much of it as a row takes. */
+function textOf({ document }: Item): string {
+  const content = document["content"] as string;
+  const bytes = Buffer.from(content, "utf8");
+  return bytes.length <= vectorLimits.rowTextBytesMax ? content : bytes.toString("utf8", 0, vectorLimits.rowTextBytesMax).replace(/\uFFFD+$/u, "");
+}
+
+/** Ids of messages and agents may be longer than a row's. */
+function rowId(agentId: string, id: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([agentId, id]))
+    .digest("base64url");
+}

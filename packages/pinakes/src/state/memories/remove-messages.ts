@@ -1,0 +1,44 @@
+/** Removing many messages of one agent, in bounded batches that others may be at too. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import { memoryLimits } from "./limits.ts";
+import type { MemoryStore } from "./memory-store.ts";
+
+/** `guard` is in every batch: when it no longer holds, the removal ends with its error, and nothing of that batch was removed. */
+export async function removeMessages(
+  store: MemoryStore,
+  scope: Scope,
+  agentId: string,
+  { ids, guard }: { readonly ids: readonly string[]; readonly guard?: Operation },
+): Promise<number> {
+  const guards = guard === undefined ? [] : [guard];
+  const size = memoryLimits.batchOperationsMax - guards.length;
+  let removed = 0;
+  for (let at = 0; at < ids.length; at += size) {
+    const some = ids.slice(at, at + size);
+    try {
+      await store.batch(scope, agentId, [...guards, ...some.map((id): Operation => ({ op: "delete", id }))]);
+      removed += some.length;
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      // One of them is gone already: the others one by one.
+      for (const id of some) removed += await removeOne(store, scope, agentId, [...guards, { op: "delete", id }]);
+    }
+  }
+  return removed;
+}
+
+async function removeOne(store: MemoryStore, scope: Scope, agentId: string, operations: readonly Operation[]): Promise<number> {
+  try {
+    await store.batch(scope, agentId, operations);
+    return 1;
+  } catch (error) {
+    if (isGone(error)) return 0;
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return PinakesError.isInstance(error) && error.code === "NOT_FOUND";
+}

@@ -1,0 +1,109 @@
+/** A message as it is stored: the schema, what is filled in, and what a reader sees of it. */
+import { randomUUID } from "node:crypto";
+import type { Memory, MessageType, Stored } from "@pinakes/client";
+import { z } from "zod";
+import { timestamp } from "../../containers/index.ts";
+import { validateDocument } from "../../containers/validate.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { isJsonObject, utf8Bytes, type JsonObject } from "../../domain/json.ts";
+import { withoutSystemProperties } from "../../domain/system-properties.ts";
+import { checkItemTtl } from "../../domain/ttl.ts";
+import type { Item } from "../../ports/item-store.ts";
+import { companionField, reservedIdPrefix } from "../system-container.ts";
+import { memoryLimits } from "./limits.ts";
+
+export const memoriesContainer = "agent-memories";
+
+export const messageTypes = ["user", "assistant", "system", "thought", "tool_call", "tool_result"] as const satisfies readonly MessageType[];
+const relevanceDefault = 0.5;
+const bytesPerToken = 4;
+
+const metadataSchema = z.looseObject({
+  tool_name: z.string().nullable().default(null),
+  tool_args: z.record(z.string(), z.json()).nullable().default(null),
+  tool_result: z.json().default(null),
+  reasoning_chain: z.array(z.string()).default([]),
+  tags: z.array(z.string()).default([]),
+  // The source document has no null here: the empty text and 0 stand for "not told".
+  model: z.string().default(""),
+  temperature: z.number().default(0),
+  user_id: z.string().nullable().default(null),
+});
+
+export const memorySchema = z.looseObject({
+  id: z.string().min(1),
+  agent_id: z.string().min(1).max(memoryLimits.agentIdCharsMax),
+  session_id: z.string().min(1).max(memoryLimits.sessionIdCharsMax),
+  workspace_id: z.string(),
+  content: z.string(),
+  message_type: z.enum(messageTypes),
+  timestamp: timestamp(),
+  relevance_score: z.number().min(0).max(1).default(relevanceDefault),
+  token_count: z.int().min(0),
+  parent_message_id: z.string().min(1).nullable().default(null),
+  metadata: metadataSchema.prefault({}),
+  created_at: timestamp(),
+  /** In the store: `session` where all messages of the session end together; then `ttl` is -1 and the session's companion decides. */
+  ttl_unit: z.enum(["message", "session"]).optional(),
+});
+
+/** Our own fields of a message, which readers do not see. */
+export const orderField = "pinakes_order";
+export const forkField = "pinakes_fork";
+export const ownFields: readonly string[] = [orderField, forkField];
+
+export interface Surroundings {
+  readonly tenant: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * A message with everything filled in, checked. Properties that nobody knows stay; those of the system, and ours, are dropped: what
+ * they should be is said by whoever stores the message.
+ */
+export function completeMemory(input: unknown, { tenant, now }: Surroundings): JsonObject {
+  if (!isJsonObject(input)) throw invalid("A message must be an object with session_id, content and message_type.");
+  const given = withoutOwnFields(withoutSystemProperties(input));
+  const time = new Date(now).toISOString();
+  const { id, ...rest } = given;
+  const document = {
+    id: id ?? `msg-${randomUUID()}`,
+    ...rest,
+    ...(given["workspace_id"] === undefined ? { workspace_id: tenant } : {}),
+    ...(given["timestamp"] === undefined ? { timestamp: time } : {}),
+    ...(given["token_count"] === undefined ? { token_count: estimateTokens(given["content"]) } : {}),
+    ...(given["created_at"] === undefined ? { created_at: time } : {}),
+  };
+  checkItemTtl(document["ttl" as never]);
+  requireWorkspace(document.workspace_id, tenant);
+  const complete = validateDocument(memoriesContainer, memorySchema, document);
+  requireOwnId(complete["id"]);
+  if (complete["parent_message_id"] === complete["id"]) throw invalid("parent_message_id: a message cannot be its own parent.");
+  return complete;
+}
+
+/** About four bytes of text are a token. */
+export function estimateTokens(content: unknown): number {
+  return typeof content === "string" ? Math.ceil(utf8Bytes(content) / bytesPerToken) : 0;
+}
+
+export function requireWorkspace(workspace: unknown, tenant: string): void {
+  if (workspace === tenant) return;
+  throw new PinakesError("FORBIDDEN", `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`);
+}
+
+export function requireOwnId(id: unknown): void {
+  if (typeof id === "string" && id.startsWith(reservedIdPrefix))
+    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own; choose another, or leave it out.`);
+}
+
+function withoutOwnFields(document: JsonObject): JsonObject {
+  const own = [...ownFields, companionField].filter((name) => Object.hasOwn(document, name));
+  return own.length === 0 ? document : Object.fromEntries(Object.entries(document).filter(([name]) => !own.includes(name)));
+}
+
+/** What a reader sees. */
+export function viewOf({ document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">): Stored<Memory> {
+  return { ...withoutOwnFields(document), _etag: etag, _ts: Math.floor(modifiedAt / 1000) } as unknown as Stored<Memory>;
+}

@@ -1,0 +1,103 @@
+/**
+ * What happens to sessions that have a companion: those that end as a unit are removed when their time is over, forks that nobody
+ * finished are taken away, and a companion whose messages are all gone goes too. `state-work` names each of them until then.
+ */
+import type { RegisteredWork } from "../../containers/index.ts";
+import { days } from "../../containers/index.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import type { MemoryStore } from "./memory-store.ts";
+import { removeMessages } from "./remove-messages.ts";
+import { forkField } from "./schema.ts";
+import { isEnded, isHidden, sessionDocument, sessionRecordId, type KnownSession, type SessionRecord } from "./session-record.ts";
+
+/** An entry is put before the companion; it is not taken for a leftover earlier than this after its time. */
+const graceMs = 10 * 60_000;
+/** A fork that is not finished by then is taken away; repeating it begins anew. */
+const forkMsMax = 60 * 60_000;
+const lookAgainMs = days(30) * 1_000;
+
+export class SessionCare {
+  readonly #parts: StateParts;
+  readonly #store: MemoryStore;
+
+  constructor(parts: StateParts, store: MemoryStore) {
+    this.#parts = parts;
+    this.#store = store;
+  }
+
+  /** Before the companion is written: what has an entry is cleaned up, whoever stops where. */
+  async register({ tenant }: Scope, agentId: string, sessionId: string, dueAt: number): Promise<void> {
+    const data = { agent_id: agentId, session_id: sessionId };
+    await this.#parts.work.put({ kind: "session", tenant, key: JSON.stringify([agentId, sessionId]), due_at: dueAt, data });
+  }
+
+  async registerFork(scope: Scope, agentId: string, sessionId: string): Promise<void> {
+    await this.register(scope, agentId, sessionId, this.#parts.clock.now() + forkMsMax);
+  }
+
+  async attend(entry: RegisteredWork): Promise<void> {
+    const { agent_id: agentId, session_id: sessionId } = entry.data as { agent_id: string; session_id: string };
+    const scope = this.#parts.system.forTenant(entry.tenant);
+    const now = this.#parts.clock.now();
+    const known = await this.#store.session(scope, agentId, sessionId);
+    if (known === undefined) {
+      if (now >= entry.due_at + graceMs) await this.#forget(entry);
+      return;
+    }
+    const { record } = known;
+    if (!isHidden(record, now)) {
+      if (record.expires_at !== undefined) return this.register(scope, agentId, sessionId, record.expires_at);
+      // A fork whose messages have their own times: its companion is needed as long as there is one of them.
+      if (!(await this.#store.isEmpty(scope, agentId, sessionId))) return this.register(scope, agentId, sessionId, now + lookAgainMs);
+    }
+    await this.finish(scope, agentId, sessionId, known);
+    // Else somebody was faster, or the session lives again: the next sweep looks at what it is then.
+    if ((await this.#store.session(scope, agentId, sessionId)) === undefined) await this.#forget(entry);
+  }
+
+  /**
+   * Removes the messages that nobody sees any more, then the companion. Whoever comes at the same time does the same; when the
+   * companion changed meanwhile, somebody else has finished and this one stops.
+   */
+  async finish(scope: Scope, agentId: string, sessionId: string, known: KnownSession): Promise<number> {
+    let removed = 0;
+    try {
+      // First nobody may add copies any more: else one could be left without its companion, for all to see.
+      const fenced = known.record.state === "forking" ? await this.turn(scope, agentId, sessionId, known, "abandoned") : known;
+      const goes = this.#goes(fenced);
+      const guard = { op: "check", id: sessionRecordId(sessionId), ifMatch: fenced.etag } as const;
+      for await (const items of this.#store.exact(scope, agentId, sessionId)) {
+        const ids = items.filter((item) => goes(item.document)).map(({ id }) => id);
+        removed += await removeMessages(this.#store, scope, agentId, { ids, guard });
+      }
+      await this.#drop(scope, agentId, sessionId, fenced);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+    }
+    return removed;
+  }
+
+  /** Another state, if it is still as it is known. */
+  async turn(scope: Scope, agentId: string, sessionId: string, { record, etag }: KnownSession, state: SessionRecord["state"]): Promise<KnownSession> {
+    const next = { ...record, state };
+    const { results } = await this.#store.batch(scope, agentId, [{ op: "replace", document: sessionDocument(agentId, sessionId, next), ifMatch: etag }]);
+    return { record: next, etag: results[0]?.etag as string };
+  }
+
+  #goes({ record }: KnownSession): (document: Item["document"]) => boolean {
+    if (record.state === "deleting") return () => true;
+    if (record.state === "abandoned") return (document) => document[forkField] === record.fork_id;
+    return (document) => isEnded(record, this.#parts.clock.now()) && document["ttl_unit"] === "session";
+  }
+
+  async #drop(scope: Scope, agentId: string, sessionId: string, { etag }: KnownSession): Promise<void> {
+    await this.#store.batch(scope, agentId, [{ op: "delete", id: sessionRecordId(sessionId), ifMatch: etag }]);
+  }
+
+  async #forget(entry: RegisteredWork): Promise<void> {
+    await this.#parts.work.remove(entry as RegisteredWork<"session">);
+  }
+}

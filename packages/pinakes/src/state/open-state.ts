@@ -1,0 +1,85 @@
+/** Opens the containers of state and puts its features together. */
+import { randomBytes } from "node:crypto";
+import { WorkRegistry, workContainer, type RegisteredWork } from "../containers/index.ts";
+import { PinakesError } from "../domain/errors.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import type { Scope } from "../domain/scope.ts";
+import { Containers } from "./containers/containers.ts";
+import { Memories } from "./memories/memories.ts";
+import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "./parts.ts";
+import { Metrics } from "./series/metrics.ts";
+import { ToolLog } from "./series/tool-log.ts";
+import { settingsContainer } from "./settings.ts";
+import { State } from "./state.ts";
+import { Telemetry } from "./telemetry/telemetry.ts";
+import { Entities } from "./threads/entities.ts";
+import { systemThreadStore, threadStore } from "./threads/thread-stores.ts";
+import { Threads } from "./threads/threads.ts";
+import { Workflows } from "./workflows/workflows.ts";
+
+export interface OpenedState {
+  readonly state: State;
+  /** Does what is due, of all tenants. */
+  sweep(signal: AbortSignal): Promise<void>;
+}
+
+export type OpenStateOptions = Omit<StateParts, "work" | "signingKey">;
+
+export async function openState(options: OpenStateOptions): Promise<OpenedState> {
+  const { items, system } = options;
+  await items.openContainer(workContainer(stateWorkContainer));
+  await items.openContainer(settingsContainer);
+  const work = new WorkRegistry<StateWorkKind>({ items, system, container: stateWorkContainer, tenant: stateTenant });
+  const parts: StateParts = { ...options, work, signingKey: await signingKey(items, system.forTenant(stateTenant)) };
+  const metrics = new Metrics(parts);
+  const tools = new ToolLog(parts);
+  const features = {
+    workflows: new Workflows(parts),
+    memories: new Memories(parts),
+    threads: new Threads(parts, threadStore),
+    systemThreads: new Threads(parts, systemThreadStore),
+    entities: new Entities(parts),
+    metrics,
+    tools,
+    containers: new Containers(parts),
+    telemetry: new Telemetry(parts, { metrics, tools }),
+  };
+  for (const feature of Object.values(features)) await feature.open();
+  const state = new State(features);
+  return { state, sweep: (signal) => sweep(parts, state, signal) };
+}
+
+/** One after the other; what fails stays in the registry, is told, and is tried again next time. */
+async function sweep({ work, clock, log }: StateParts, state: State, signal: AbortSignal): Promise<void> {
+  const seal = { attend: (entry: RegisteredWork) => (entry.data?.["series"] === "tools" ? state.tools : state.metrics).attend(entry) };
+  const workers = { workflow: state.workflows, session: state.memories, seal, container: state.containers } as const;
+  let failed = 0;
+  for await (const entry of work.due(clock.now())) {
+    if (signal.aborted) return;
+    try {
+      await workers[entry.kind].attend(entry);
+    } catch (error) {
+      log(`state: ${entry.kind} ${entry.key} of ${entry.tenant}: ${String(error)}`);
+      failed += 1;
+    }
+  }
+  if (failed > 0) throw new PinakesError("UNAVAILABLE", `${failed} pieces of work on agents' state failed; the log says why. They are tried again.`);
+}
+
+const keyBytes = 32;
+
+/** Made once, by whoever is first. */
+async function signingKey(items: ItemStore, scope: Scope): Promise<Uint8Array> {
+  const key = { partition: ["keys"], id: "cursors" };
+  const stored = await items.read(scope, settingsContainer.name, key);
+  if (stored !== undefined) return Buffer.from(stored.document["key"] as string, "base64");
+  const made = randomBytes(keyBytes);
+  try {
+    const document = { id: key.id, topic: "keys", key: made.toString("base64") };
+    await items.write(scope, settingsContainer.name, key.partition, { op: "create", document });
+    return made;
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "CONFLICT") return signingKey(items, scope);
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+/** Count, sum, average, extremes and exact percentiles of a series, by time bucket and dimension. */
+import { setImmediate } from "node:timers/promises";
+import type { Aggregate, AggregateQuery, AggregateResult, AggregateRow } from "@pinakes/client";
+import { z } from "zod";
+import { invalid } from "../../domain/errors.ts";
+import { compareUtf8 } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { Cells } from "./cells.ts";
+import type { Hours } from "./hours.ts";
+import { nearestRank, selectRanks } from "./quickselect.ts";
+import { scanColumns, type Selection } from "./scan-columns.ts";
+import { dayMs, hourMs, type Series } from "./series.ts";
+import { boundedSpan, daysOf, parseBucket, type Span } from "./time.ts";
+
+const percents = { p50: 50, p95: 95, p99: 99 } as const;
+const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const satisfies readonly Aggregate[];
+
+export interface SeriesAggregate extends AggregateQuery {
+  readonly group_by?: readonly string[] | undefined;
+  readonly filter?: Readonly<Record<string, string | null | undefined>> | undefined;
+}
+
+interface Plan extends Selection {
+  readonly aggregates: readonly Aggregate[];
+}
+
+export function planAggregate(series: Series, query: SeriesAggregate, now: number): Plan {
+  const names = Object.keys(series.dimensions) as [string, ...string[]];
+  const schema = z.strictObject({
+    from: z.string().optional(),
+    to: z.string().optional(),
+    bucket: z.string().optional(),
+    aggregates: z.array(z.enum(aggregates)).min(1).max(aggregates.length),
+    group_by: z.array(z.enum(names)).max(names.length).optional(),
+    filter: z.partialRecord(z.enum(names), z.string().nullable().optional()).optional(),
+  });
+  const parsed = schema.safeParse(query);
+  if (!parsed.success) throw invalid(`${parsed.error.issues.map(({ path, message }) => `${path.join(".") || "query"}: ${message}`).join("; ")}.`);
+  const { from, to, bucket, group_by = [], filter = {} } = parsed.data;
+  return {
+    span: boundedSpan({ from, to }, now),
+    bucketMs: bucket === undefined ? undefined : parseBucket(bucket),
+    aggregates: [...new Set(parsed.data.aggregates)],
+    groupBy: [...new Set(group_by)],
+    filter: Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+    ttlSeconds: series.ttlSeconds,
+    now,
+  };
+}
+
+export async function runAggregate(hours: Hours, scope: Scope, plan: Plan): Promise<AggregateResult> {
+  const cells = new Cells(plan.aggregates.some((name) => name in percents));
+  for (const date of daysOf(plan.span)) {
+    for (const columns of await hours.ofDay(scope, date, hoursOf(date, plan.span))) {
+      await scanColumns(columns, plan, cells, setImmediate);
+      await setImmediate();
+    }
+  }
+  return { items: await rowsOf(cells, plan), rows_aggregated: cells.rows };
+}
+
+/** Of a day those that a span touches. */
+function hoursOf(date: string, { from, to }: Span): readonly number[] {
+  const start = Date.parse(`${date}T00:00:00Z`);
+  const first = Math.max(0, Math.floor((from - start) / hourMs));
+  const end = Math.min(dayMs / hourMs, Math.ceil((to - start) / hourMs));
+  return Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i);
+}
+
+const rowsPerPause = 4_096;
+
+async function rowsOf(cells: Cells, plan: Plan): Promise<readonly AggregateRow[]> {
+  const wanted = (["p50", "p95", "p99"] as const).filter((name) => plan.aggregates.includes(name));
+  const kept = wanted.length === 0 ? undefined : await cells.values(setImmediate);
+  const order = cells.keys.map((_, place) => place).toSorted((a, b) => compareCells(cells, a, b));
+  const rows: AggregateRow[] = [];
+  let sincePause = 0;
+  for (const place of order) {
+    const key = cells.keys[place];
+    if (key === undefined) continue;
+    const count = cells.count(place);
+    const values: Partial<Record<Aggregate, number>> = {};
+    if (kept !== undefined) {
+      const own = kept.all.subarray(kept.starts[place], kept.starts[place + 1]);
+      const ranks = wanted.map((name) => nearestRank(percents[name], count));
+      const ranked = await selectRanks(own, ranks, setImmediate);
+      for (const [i, name] of wanted.entries()) values[name] = ranked[i] as number;
+    }
+    rows.push({
+      bucket: plan.bucketMs === undefined ? null : new Date(key.bucket * plan.bucketMs).toISOString(),
+      group: Object.fromEntries(plan.groupBy.map((name, i) => [name, key.group[i] ?? null])),
+      values: inOrder(plan.aggregates, { ...simple(cells, place), ...values }),
+    });
+    sincePause += kept === undefined ? 1 : count;
+    if (sincePause > rowsPerPause) {
+      sincePause = 0;
+      await setImmediate();
+    }
+  }
+  return rows;
+}
+
+function simple(cells: Cells, place: number): Partial<Record<Aggregate, number>> {
+  const [count, sum] = [cells.count(place), cells.sum(place)];
+  return { count, sum, avg: sum / count, min: cells.min(place), max: cells.max(place) };
+}
+
+/** A sum beyond the greatest number is none. */
+function inOrder(names: readonly Aggregate[], values: Partial<Record<Aggregate, number>>): Partial<Record<Aggregate, number | null>> {
+  return Object.fromEntries(names.map((name) => [name, Number.isFinite(values[name]) ? (values[name] as number) : null]));
+}
+
+/** By bucket, then by the values of the group, null first. */
+function compareCells({ keys }: Cells, a: number, b: number): number {
+  const [one, other] = [keys[a], keys[b]];
+  if (one === undefined || other === undefined) return 0;
+  if (one.bucket !== other.bucket) return one.bucket - other.bucket;
+  for (const [i, text] of one.group.entries()) {
+    const against = other.group[i] ?? null;
+    if (text === against) continue;
+    if (text === null || against === null) return text === null ? -1 : 1;
+    return compareUtf8(text, against);
+  }
+  return 0;
+}

@@ -1,0 +1,115 @@
+/**
+ * The hours of a series as columns: from the cache, from a block, or from a scan of their rows. A scan between two equal readings of
+ * the stamps is what a block is: it is kept in the cache, and stored when the hour is over and large enough.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { BlockCache } from "./block-cache.ts";
+import { BlockStore } from "./block-store.ts";
+import type { BlockName } from "./blocks.ts";
+import type { Columns } from "./columns.ts";
+import { inParallel } from "./in-parallel.ts";
+import { scanHours } from "./scan-hours.ts";
+import { hourMs, seriesLimits, type Series, type SeriesParts } from "./series.ts";
+import { readStamps, type DayStamps } from "./stamps.ts";
+import { hourStart } from "./time.ts";
+
+export interface HoursOptions {
+  readonly cacheBytesMax?: number;
+  readonly sealRowsMin?: number;
+}
+
+const blocksAtOnce = 8;
+
+export class Hours {
+  readonly blocks: BlockStore;
+  readonly #parts: SeriesParts;
+  readonly #series: Series;
+  readonly #cache: BlockCache;
+  readonly #sealRowsMin: number;
+
+  constructor(parts: SeriesParts, series: Series, options: HoursOptions = {}) {
+    this.#parts = parts;
+    this.#series = series;
+    this.blocks = new BlockStore(parts.objects, parts.log);
+    this.#cache = new BlockCache(options.cacheBytesMax ?? seriesLimits.blockCacheBytesDefault);
+    this.#sealRowsMin = options.sealRowsMin ?? seriesLimits.sealRowsMinDefault;
+  }
+
+  /** Of these hours those that have rows, in order. */
+  async ofDay(scope: Scope, date: string, wanted: readonly number[]): Promise<readonly Columns[]> {
+    const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
+    if (stamps === undefined) return [];
+    const hours = wanted.filter((hour) => mayHaveRows(stamps, hour));
+    const found = new Map<number, Columns>();
+    await inParallel(hours, blocksAtOnce, async (hour) => {
+      const columns = await this.#known(scope, date, hour, stamps);
+      if (columns !== undefined) found.set(hour, columns);
+    });
+    const missing = hours.filter((hour) => !found.has(hour));
+    if (missing.length > 0) {
+      for (const [hour, columns] of await this.#scan(scope, date, missing, stamps)) found.set(hour, columns);
+    }
+    return hours.flatMap((hour) => found.get(hour) ?? []);
+  }
+
+  /** Stores the block of an hour that is over, unless there is one or it is too small. */
+  async seal(scope: Scope, date: string, hour: number): Promise<void> {
+    const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
+    if (stamps === undefined || !this.#mayBeLarge(stamps, hour)) return;
+    if ((await this.blocks.sealedAt(scope, this.name(date, hour, stamps))) === undefined) await this.#scan(scope, date, [hour], stamps);
+  }
+
+  name(date: string, hour: number, stamps: DayStamps): BlockName {
+    return { series: this.#series.name, date, hour, stamp: stamps.of(hour) };
+  }
+
+  async #known(scope: Scope, date: string, hour: number, stamps: DayStamps): Promise<Columns | undefined> {
+    const name = this.name(date, hour, stamps);
+    const cached = this.#cache.get(cacheKey(scope, name));
+    // Hours that are too small for a block have none to ask for.
+    if (cached !== undefined || !this.#mayBeLarge(stamps, hour)) return cached;
+    const stored = await this.blocks.get(scope, name);
+    if (stored !== undefined) this.#cache.put(cacheKey(scope, name), stored);
+    return stored;
+  }
+
+  async #scan(scope: Scope, date: string, hours: readonly number[], before: DayStamps): Promise<ReadonlyMap<number, Columns>> {
+    const { items } = this.#parts;
+    const scanned = await scanHours(items, scope, this.#series, { date, hours, stamps: before });
+    const after = await readStamps(items, scope, this.#series, date);
+    for (const [hour, columns] of scanned) {
+      if (after?.of(hour) !== before.of(hour)) continue;
+      const name = this.name(date, hour, before);
+      this.#cache.put(cacheKey(scope, name), columns);
+      if (columns.rows >= this.#sealRowsMin && this.#isOver(date, hour)) await this.#store(scope, name, columns);
+    }
+    return scanned;
+  }
+
+  /** Whoever asked has the rows; that they could not be stored is no reason to refuse them. */
+  async #store(scope: Scope, name: BlockName, columns: Columns): Promise<void> {
+    try {
+      await this.blocks.put(scope, name, columns);
+    } catch (error) {
+      if (!PinakesError.isInstance(error)) throw error;
+      this.#parts.log(`state: the block of ${name.series} ${name.date}, hour ${name.hour}, of ${scope.tenant} was not stored: ${error.detail}`);
+    }
+  }
+
+  #mayBeLarge(stamps: DayStamps, hour: number): boolean {
+    return stamps.touched || stamps.added(hour) >= this.#sealRowsMin;
+  }
+
+  #isOver(date: string, hour: number): boolean {
+    return this.#parts.clock.now() >= hourStart(date, hour) + hourMs + seriesLimits.sealDelayMs;
+  }
+}
+
+export function mayHaveRows(stamps: DayStamps, hour: number): boolean {
+  return stamps.touched || stamps.added(hour) > 0;
+}
+
+function cacheKey({ tenant }: Scope, { date, hour, stamp }: BlockName): string {
+  return JSON.stringify([tenant, date, hour, stamp]);
+}

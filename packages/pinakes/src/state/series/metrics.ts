@@ -1,0 +1,91 @@
+/** Metrics of agents, over time. */
+import { randomUUID } from "node:crypto";
+import type {
+  AggregateResult,
+  IngestOptions,
+  IngestResult,
+  Metric,
+  MetricAggregate,
+  MetricQuery,
+  NewMetric,
+  Page,
+  Paging,
+  Rollup,
+  Stored,
+  TimeRange,
+} from "@pinakes/client";
+import type { RegisteredWork } from "../../containers/index.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { planAggregate, runAggregate } from "./aggregate.ts";
+import { Hours, type HoursOptions } from "./hours.ts";
+import { Ingest, numberedLines, type IncomingLine } from "./ingest.ts";
+import { asStored, chooseIndex, listRows } from "./list-rows.ts";
+import { agentMetrics, metricSeries } from "./metric-document.ts";
+import { prepareRow } from "./prepare-row.ts";
+import { listRollups } from "./rollups.ts";
+import { Sealing } from "./sealing.ts";
+import { seriesLimits, type SeriesParts } from "./series.ts";
+
+export class Metrics {
+  readonly #parts: SeriesParts;
+  readonly #ingest: Ingest;
+  readonly #hours: Hours;
+  readonly #sealing: Sealing;
+  readonly #gate = new KeyedQueue();
+  #turn = 0;
+
+  constructor(parts: SeriesParts, options: HoursOptions = {}) {
+    this.#parts = parts;
+    this.#ingest = new Ingest(parts.items, metricSeries);
+    this.#hours = new Hours(parts, metricSeries, options);
+    this.#sealing = new Sealing(parts, metricSeries, this.#hours);
+  }
+
+  async open(): Promise<void> {
+    await this.#parts.items.openContainer(agentMetrics.definition);
+  }
+
+  async ingest(caller: Caller, metrics: readonly NewMetric[], options: IngestOptions = {}): Promise<IngestResult> {
+    requireCaller(caller);
+    return this.ingestLines(caller, numberedLines(metrics), options);
+  }
+
+  /** The same for lines that were read from a file and have their numbers there. */
+  async ingestLines(caller: Caller, lines: readonly IncomingLine[], options: IngestOptions = {}): Promise<IngestResult> {
+    const scope = requireCaller(caller);
+    const now = this.#parts.clock.now();
+    return this.#ingest.run({
+      scope,
+      lines,
+      options,
+      prepare: (value) => prepareRow(metricSeries, scope.tenant, value, now, randomUUID),
+      announce: (rows) => this.#sealing.announce(scope, rows),
+    });
+  }
+
+  async list(caller: Caller, query: MetricQuery = {}): Promise<Page<Stored<Metric>>> {
+    const scope = requireCaller(caller);
+    const { agent_id, metric_type } = query;
+    const choice = chooseIndex(scope.tenant, metricSeries, { agent_id, metric_type }, { agent_id: "byAgent" });
+    const { items, cursor } = await listRows(this.#parts.items, scope, metricSeries, choice, query);
+    return { items: items.map((item) => asStored<Stored<Metric>>(item)), next_cursor: cursor ?? null };
+  }
+
+  async aggregate(caller: Caller, query: MetricAggregate): Promise<AggregateResult> {
+    const scope = requireCaller(caller);
+    const plan = planAggregate(metricSeries, query, this.#parts.clock.now());
+    this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
+    return this.#gate.run([String(this.#turn)], () => runAggregate(this.#hours, scope, plan));
+  }
+
+  async rollups(caller: Caller, query: TimeRange & Paging = {}): Promise<Page<Rollup>> {
+    const scope = requireCaller(caller);
+    return listRollups({ items: this.#parts.items, series: metricSeries, hours: this.#hours, now: this.#parts.clock.now() }, scope, query);
+  }
+
+  /** Does what is due. */
+  async attend(entry: RegisteredWork): Promise<void> {
+    await this.#sealing.attend(entry);
+  }
+}

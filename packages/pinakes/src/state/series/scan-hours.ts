@@ -1,0 +1,75 @@
+/** The rows of some hours of a day, from the items themselves. */
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, ItemStore, Query } from "../../ports/item-store.ts";
+import { limits } from "../../domain/limits.ts";
+import { companionField } from "../system-container.ts";
+import { ColumnsBuilder, type Columns } from "./columns.ts";
+import type { Series } from "./series.ts";
+import type { DayStamps } from "./stamps.ts";
+import { hourStart, hourText } from "./time.ts";
+
+/** Columns for each of the hours. */
+export async function scanHours(
+  items: ItemStore,
+  scope: Scope,
+  series: Series,
+  day: { readonly date: string; readonly hours: readonly number[]; readonly stamps: DayStamps },
+): Promise<ReadonlyMap<number, Columns>> {
+  const byIndex = await scanIndex(items, scope, series, day.date, day.hours);
+  const { stamps } = day;
+  // An index may be late. It is whole when it shows as many rows as were ever added, and nothing else ever touched them; where that
+  // cannot be told, because rows have expired or were deleted, the partition itself is read.
+  const whole = [...byIndex].every(([hour, { rows }]) => !stamps.touched && rows >= stamps.added(hour));
+  const builders = items.capabilities.indexReads === "strong" || whole ? byIndex : await scanPartition(items, scope, series, day.date, day.hours);
+  return new Map([...builders].map(([hour, builder]) => [hour, builder.finish()]));
+}
+
+async function scanIndex(items: ItemStore, scope: Scope, series: Series, date: string, hours: readonly number[]): Promise<Map<number, ColumnsBuilder>> {
+  const builders = buildersFor(series, date, hours);
+  for (const [first, last] of runs(hours)) {
+    const query: Query = {
+      index: series.timeIndex,
+      equals: { workspace_id: scope.tenant },
+      // In every form of a timestamp the hour is followed by a colon.
+      range: { gte: `${date}T${hourText(first)}:`, lt: `${date}T${hourText(last + 1)}:` },
+    };
+    for await (const item of allItems(items, scope, series, query)) addTo(builders, item);
+  }
+  return builders;
+}
+
+async function scanPartition(items: ItemStore, scope: Scope, series: Series, date: string, hours: readonly number[]): Promise<Map<number, ColumnsBuilder>> {
+  const builders = buildersFor(series, date, hours);
+  for await (const item of allItems(items, scope, series, { equals: { [series.dateField]: date } })) {
+    if (item.document[companionField] === undefined) addTo(builders, item);
+  }
+  return builders;
+}
+
+function buildersFor(series: Series, date: string, hours: readonly number[]): Map<number, ColumnsBuilder> {
+  return new Map(hours.map((hour) => [hour, new ColumnsBuilder(series, hourStart(date, hour))]));
+}
+
+function addTo(builders: ReadonlyMap<number, ColumnsBuilder>, item: Item): void {
+  builders.get(Number((item.document["timestamp"] as string).slice(11, 13)))?.add(item);
+}
+
+async function* allItems(items: ItemStore, scope: Scope, series: Series, query: Query): AsyncGenerator<Item> {
+  for (let cursor: string | undefined; ;) {
+    const page = await items.query(scope, series.container, { ...query, limit: limits.pageItemsMax, cursor });
+    yield* page.items;
+    if (page.cursor === undefined) return;
+    cursor = page.cursor;
+  }
+}
+
+/** [3, 4, 5, 9] → [3, 5], [9, 9] */
+function runs(hours: readonly number[]): readonly (readonly [number, number])[] {
+  const found: [number, number][] = [];
+  for (const hour of hours) {
+    const last = found.at(-1);
+    if (last !== undefined && last[1] === hour - 1) last[1] = hour;
+    else found.push([hour, hour]);
+  }
+  return found;
+}

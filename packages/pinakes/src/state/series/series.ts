@@ -1,0 +1,45 @@
+/**
+ * What a series is: rows of one kind with a moment and a number, kept by the day. Metrics and the tool log are two of them; ingestion,
+ * lists, blocks and aggregates are the same for both and know only this.
+ */
+import type { z } from "zod";
+import type { StateParts } from "../parts.ts";
+
+export type SeriesParts = Pick<StateParts, "items" | "objects" | "clock" | "log" | "system" | "work">;
+
+export interface Series {
+  readonly name: "metrics" | "tools";
+  readonly container: string;
+  /** The partition key: the day of `timestamp`. */
+  readonly dateField: "metric_date" | "tool_date";
+  /** The index over all rows of a workspace, by `timestamp`. */
+  readonly timeIndex: string;
+  readonly idPrefix: string;
+  readonly schema: z.ZodType<object, object>;
+  /** What is aggregated. */
+  readonly valueField: "value" | "duration_ms";
+  /** What can be filtered and grouped by: the name in queries, and where it lies in a row. */
+  readonly dimensions: Readonly<Record<string, readonly string[]>>;
+  /** Of the container, in seconds. */
+  readonly ttlSeconds: number;
+}
+
+export const seriesLimits = Object.freeze({
+  ingestLinesMax: 10_000,
+  listItemsDefault: 100,
+  listItemsMax: 1_000,
+  aggregateDaysMax: 400,
+  aggregateCellsMax: 100_000,
+  /** Percentiles keep every value they look at: eight bytes each, and four for where it belongs. */
+  percentileRowsMax: 20_000_000,
+  /** Aggregates that run at once in a process; others wait. */
+  aggregatesAtOnceMax: 4,
+  blockCacheBytesDefault: 268_435_456,
+  /** Fewer rows than this are scanned as fast as a block is read. */
+  sealRowsMinDefault: 1_000,
+  /** How long after its end an hour is sealed: most late rows have come by then. */
+  sealDelayMs: 300_000,
+});
+
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;

@@ -1,0 +1,170 @@
+/** The log of tool invocations: what agents did, redacted before it is kept, and never changed. */
+import { randomUUID } from "node:crypto";
+import type {
+  AggregateResult,
+  ChainCheck,
+  IngestOptions,
+  IngestResult,
+  NewToolInvocation,
+  Page,
+  RedactionRule,
+  Stored,
+  ToolAggregate,
+  ToolInvocation,
+  ToolQuery,
+} from "@pinakes/client";
+import type { RegisteredWork } from "../../containers/index.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { reservedIdPrefix } from "../system-container.ts";
+import { planAggregate, runAggregate } from "./aggregate.ts";
+import { chainCompanion, ownTtl } from "./chain.ts";
+import { exportHead, exportLine, type ExportFormat } from "./export-rows.ts";
+import { Hours, type HoursOptions } from "./hours.ts";
+import { Ingest, numberedLines, type IncomingLine } from "./ingest.ts";
+import { asStored, chooseIndex, listRows } from "./list-rows.ts";
+import { prepareRow, type PreparedRow } from "./prepare-row.ts";
+import { redact } from "./redaction.ts";
+import { Sealing } from "./sealing.ts";
+import { seriesLimits, type SeriesParts } from "./series.ts";
+import { toolIndexes, toolInvocations, toolSeries } from "./tool-document.ts";
+import { ToolSettings, type ToolLogSettings } from "./tool-settings.ts";
+import { verifyChain } from "./verify-chain.ts";
+
+const exportPageItems = 500;
+
+export class ToolLog {
+  readonly #parts: SeriesParts;
+  readonly #ingest: Ingest;
+  readonly #hours: Hours;
+  readonly #sealing: Sealing;
+  readonly #settings: ToolSettings;
+  readonly #gate = new KeyedQueue();
+  #turn = 0;
+
+  constructor(parts: SeriesParts, options: HoursOptions = {}) {
+    this.#parts = parts;
+    this.#ingest = new Ingest(parts.items, toolSeries);
+    this.#hours = new Hours(parts, toolSeries, options);
+    this.#sealing = new Sealing(parts, toolSeries, this.#hours);
+    this.#settings = new ToolSettings(parts.items);
+  }
+
+  async open(): Promise<void> {
+    await this.#parts.items.openContainer(toolInvocations.definition);
+  }
+
+  async ingest(caller: Caller, invocations: readonly NewToolInvocation[], options: IngestOptions = {}): Promise<IngestResult> {
+    requireCaller(caller);
+    return this.ingestLines(caller, numberedLines(invocations), options);
+  }
+
+  /** The same for lines that were read from a file and have their numbers there. */
+  async ingestLines(caller: Caller, lines: readonly IncomingLine[], options: IngestOptions = {}): Promise<IngestResult> {
+    const scope = requireCaller(caller);
+    const { items, clock } = this.#parts;
+    const [rules, { hash_chain }] = await Promise.all([this.#settings.rules(scope), this.#settings.settings(scope)]);
+    const now = clock.now();
+    const prepare = (value: unknown): PreparedRow => {
+      const row = prepareRow(toolSeries, scope.tenant, value, now, randomUUID);
+      if (hash_chain && row.document["ttl"] !== undefined) throw ownTtl();
+      // Only the chain says what is in it.
+      const { chain: _chain, ...document } = redact(row.document, rules.get(row.document["tool_name"] as string));
+      return { ...row, document };
+    };
+    return this.#ingest.run({
+      scope,
+      lines,
+      options,
+      prepare,
+      companion: chainCompanion(items, clock, hash_chain),
+      announce: (rows) => this.#sealing.announce(scope, rows),
+    });
+  }
+
+  async list(caller: Caller, query: ToolQuery = {}): Promise<Page<Stored<ToolInvocation>>> {
+    const scope = requireCaller(caller);
+    const { items, next_cursor } = await this.#page(scope, query);
+    return { items, next_cursor };
+  }
+
+  async get(caller: Caller, toolDate: string, id: string): Promise<Stored<ToolInvocation>> {
+    const scope = requireCaller(caller);
+    if (typeof toolDate !== "string" || typeof id !== "string") throw invalid("An invocation is named by its date and its id.");
+    const item = id.startsWith(reservedIdPrefix) ? undefined : await this.#parts.items.read(scope, toolSeries.container, { partition: [toolDate], id });
+    if (item === undefined) throw new PinakesError("NOT_FOUND", `There is no tool invocation ${show(id)} on ${show(toolDate)}.`);
+    return asStored<Stored<ToolInvocation>>(item);
+  }
+
+  async aggregate(caller: Caller, query: ToolAggregate): Promise<AggregateResult> {
+    const scope = requireCaller(caller);
+    const plan = planAggregate(toolSeries, query, this.#parts.clock.now());
+    this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
+    return this.#gate.run([String(this.#turn)], () => runAggregate(this.#hours, scope, plan));
+  }
+
+  /** Each text ends its line; put one after the other they are the file. Oldest first unless asked otherwise. */
+  export(caller: Caller, query: Omit<ToolQuery, "limit" | "cursor"> & { readonly format: ExportFormat }): AsyncIterable<string> {
+    const scope = requireCaller(caller);
+    const { format, order = "asc", ...rest } = query;
+    if (format !== "ndjson" && format !== "csv") throw invalid(`format: must be "ndjson" or "csv", got ${show(format)}.`);
+    return this.#lines(scope, { ...rest, order }, format);
+  }
+
+  async rules(caller: Caller): Promise<{ readonly items: readonly RedactionRule[] }> {
+    const rules = await this.#settings.rules(requireCaller(caller));
+    return { items: [...rules.values()].toSorted((a, b) => (a.tool_name < b.tool_name ? -1 : 1)) };
+  }
+
+  async putRule(caller: Caller, rule: RedactionRule): Promise<RedactionRule> {
+    requireCaller(caller);
+    return this.#settings.putRule(caller, rule);
+  }
+
+  async deleteRule(caller: Caller, toolName: string): Promise<void> {
+    requireCaller(caller);
+    await this.#settings.deleteRule(caller, toolName);
+  }
+
+  async settings(caller: Caller): Promise<ToolLogSettings> {
+    return this.#settings.settings(requireCaller(caller));
+  }
+
+  async putSettings(caller: Caller, settings: ToolLogSettings): Promise<ToolLogSettings> {
+    requireCaller(caller);
+    return this.#settings.putSettings(caller, settings);
+  }
+
+  async verifyChain(caller: Caller, toolDate: string): Promise<ChainCheck> {
+    const scope = requireCaller(caller);
+    const { items, clock } = this.#parts;
+    if (typeof toolDate !== "string" || !/^\d{4}-\d\d-\d\d$/.test(toolDate))
+      throw invalid(`tool_date: must be a date such as 2030-01-01, got ${show(toolDate)}.`);
+    return verifyChain(items, scope, toolDate, clock.now());
+  }
+
+  /** Does what is due. */
+  async attend(entry: RegisteredWork): Promise<void> {
+    await this.#sealing.attend(entry);
+  }
+
+  async *#lines(scope: Scope, query: ToolQuery, format: ExportFormat): AsyncGenerator<string> {
+    const head = exportHead(format);
+    if (head !== undefined) yield head;
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#page(scope, { ...query, limit: exportPageItems, cursor });
+      for (const item of page.items) yield exportLine(item as never, format);
+      if (page.next_cursor === null) return;
+      cursor = page.next_cursor;
+    }
+  }
+
+  async #page(scope: Scope, query: ToolQuery): Promise<Page<Stored<ToolInvocation>>> {
+    const { tool_name, agent_id, session_id, workflow_id, status } = query;
+    const choice = chooseIndex(scope.tenant, toolSeries, { session_id, workflow_id, agent_id, tool_name, status }, toolIndexes);
+    const { items, cursor } = await listRows(this.#parts.items, scope, toolSeries, choice, query);
+    return { items: items.map((item) => asStored<Stored<ToolInvocation>>(item)), next_cursor: cursor ?? null };
+  }
+}

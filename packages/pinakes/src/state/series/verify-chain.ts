@@ -1,0 +1,76 @@
+/** Whether the entries of a chained day are what was written: none changed, none missing, none added. */
+import type { ChainCheck } from "@pinakes/client";
+import { PinakesError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, ItemStore } from "../../ports/item-store.ts";
+import { companionField } from "../system-container.ts";
+import { linkHash, readHead, type ChainHead, type Link } from "./chain.ts";
+import { toolSeries } from "./tool-document.ts";
+
+/** Some hundred bytes each while they are put in order. */
+const entriesMaxDefault = 2_000_000;
+/** Clocks of several writers may differ. */
+const skewMs = 60_000;
+
+interface Entry extends Link {
+  readonly id: string;
+  /** Its content has the hash that its link says. */
+  readonly intact: boolean;
+}
+
+/** Reads the partition itself: an index may be late. */
+export async function verifyChain(items: ItemStore, scope: Scope, date: string, now: number, entriesMax = entriesMaxDefault): Promise<ChainCheck> {
+  const head = await readHead(items, scope, date);
+  if (head === undefined) return { tool_date: date, entries: 0, intact: true, broken_at: null, head: null };
+  const entries: Entry[] = [];
+  let added: string | undefined;
+  for await (const item of entriesOf(items, scope, date)) {
+    const link = linkOf(item);
+    // What is older than the chain never had a link.
+    if (link === undefined) added ??= item.modifiedAt >= head.startedAt ? item.id : undefined;
+    else if (link.sequence <= head.sequence) entries.push({ ...link, id: item.id, intact: linkHash(item.document, link) === link.hash });
+    if (entries.length > entriesMax) throw new PinakesError("LIMIT_EXCEEDED", `A day with more than ${entriesMax} entries cannot be checked in one call.`);
+  }
+  entries.sort((a, b) => a.sequence - b.sequence);
+  const broken = added ?? firstBreak(entries, head, now);
+  return { tool_date: date, entries: entries.length, intact: broken === undefined, broken_at: broken ?? null, head: head.hash };
+}
+
+/** An id, or the place of what is missing. */
+function firstBreak(entries: readonly Entry[], head: ChainHead, now: number): string | undefined {
+  const expired = (writtenAt: number): boolean => now + skewMs >= writtenAt + toolSeries.ttlSeconds * 1000;
+  const first = entries[0];
+  if (first === undefined) return expired(head.writtenAt) ? undefined : missing(1);
+  if (first.sequence > 1 && !expired(head.startedAt)) return missing(1);
+  let before: Entry | undefined;
+  for (const entry of entries) {
+    if (!entry.intact || entry.sequence === before?.sequence) return entry.id;
+    if (entry.sequence === 1 && entry.previous !== null) return entry.id;
+    if (before !== undefined && entry.sequence !== before.sequence + 1) return missing(before.sequence + 1);
+    if (before !== undefined && entry.previous !== before.hash) return entry.id;
+    before = entry;
+  }
+  if (before === undefined || before.sequence !== head.sequence) return missing((before?.sequence ?? 0) + 1);
+  return before.hash === head.hash ? undefined : before.id;
+}
+
+function missing(sequence: number): string {
+  return `missing: ${sequence}`;
+}
+
+function linkOf({ document }: Item): Link | undefined {
+  const link = document["chain"] as unknown as Partial<Link> | null | undefined;
+  if (typeof link !== "object" || link === null) return undefined;
+  const { sequence, previous = null, hash } = link;
+  return Number.isInteger(sequence) && typeof hash === "string" ? { sequence: sequence as number, previous, hash } : undefined;
+}
+
+async function* entriesOf(items: ItemStore, scope: Scope, date: string): AsyncGenerator<Item> {
+  for (let cursor: string | undefined; ;) {
+    const page = await items.query(scope, toolSeries.container, { equals: { [toolSeries.dateField]: date }, limit: limits.pageItemsMax, cursor });
+    for (const item of page.items) if (item.document[companionField] === undefined) yield item;
+    if (page.cursor === undefined) return;
+    cursor = page.cursor;
+  }
+}

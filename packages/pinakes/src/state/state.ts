@@ -1,0 +1,63 @@
+/** The features of state under one roof. Each call begins with a caller; `as` is the same for one caller, which then need not be named. */
+import type { StateApi } from "@pinakes/client";
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { bindCaller } from "./bind-caller.ts";
+import type { Containers } from "./containers/containers.ts";
+import type { Memories } from "./memories/memories.ts";
+import type { Metrics } from "./series/metrics.ts";
+import type { ToolLog } from "./series/tool-log.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
+import type { Entities } from "./threads/entities.ts";
+import type { Threads } from "./threads/threads.ts";
+import type { Workflows } from "./workflows/workflows.ts";
+
+export interface StateFeatures {
+  readonly workflows: Workflows;
+  readonly memories: Memories;
+  readonly threads: Threads;
+  readonly systemThreads: Threads;
+  readonly entities: Entities;
+  readonly metrics: Metrics;
+  readonly tools: ToolLog;
+  readonly containers: Containers;
+  readonly telemetry: Telemetry;
+}
+
+export class State implements StateFeatures {
+  readonly workflows: Workflows;
+  readonly memories: Memories;
+  readonly threads: Threads;
+  readonly systemThreads: Threads;
+  readonly entities: Entities;
+  readonly metrics: Metrics;
+  readonly tools: ToolLog;
+  readonly containers: Containers;
+  readonly telemetry: Telemetry;
+
+  constructor(features: StateFeatures) {
+    this.workflows = features.workflows;
+    this.memories = features.memories;
+    this.threads = features.threads;
+    this.systemThreads = features.systemThreads;
+    this.entities = features.entities;
+    this.metrics = features.metrics;
+    this.tools = features.tools;
+    this.containers = features.containers;
+    this.telemetry = features.telemetry;
+  }
+
+  /** Everything, for one caller: what `@pinakes/client` makes a client of. */
+  as(caller: Caller): StateApi {
+    requireCaller(caller);
+    return {
+      workflows: bindCaller(this.workflows, caller),
+      memories: bindCaller(this.memories, caller),
+      threads: bindCaller(this.threads, caller),
+      systemThreads: bindCaller(this.systemThreads, caller),
+      entities: bindCaller(this.entities, caller),
+      metrics: bindCaller(this.metrics, caller),
+      tools: bindCaller(this.tools, caller),
+      containers: bindCaller(this.containers, caller),
+    };
+  }
+}

@@ -1,0 +1,88 @@
+/** OTLP/HTTP bodies: JSON or protobuf, as they are or gzipped, and the answers in the form of the question. */
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import type { Root, Type } from "protobufjs";
+import type { z } from "zod";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { otlpDescriptor } from "./otlp-descriptor.ts";
+
+/** As it comes, and unpacked. */
+export const otlpBytesMax = 16_777_216;
+export const otlpInflatedBytesMax = 67_108_864;
+
+export type Signal = "traces" | "metrics" | "logs";
+const requestTypes = { traces: "TracesRequest", metrics: "MetricsRequest", logs: "LogsRequest" } as const;
+
+export interface PartialSuccess {
+  readonly rejected: number;
+  readonly errorMessage: string;
+}
+
+/** Unpacked, never more than the limit in memory. */
+export async function inflate(payload: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
+  if (payload.length > otlpBytesMax) throw tooLarge(otlpBytesMax);
+  if (encoding === undefined || encoding === "" || encoding === "identity") return payload;
+  if (encoding !== "gzip") throw invalid(`Content-Encoding: ${show(encoding)} is not taken; send gzip or nothing.`);
+  try {
+    return await promisify(gunzip)(payload, { maxOutputLength: otlpInflatedBytesMax });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(otlpInflatedBytesMax);
+    throw invalid("The body says that it is gzipped, but cannot be unpacked.", { cause: error });
+  }
+}
+
+function tooLarge(bytesMax: number): PinakesError {
+  return new PinakesError("LIMIT_EXCEEDED", `The export is larger than ${bytesMax} bytes; set a smaller batch size in the exporter.`);
+}
+
+export async function decodeRequest<Schema extends z.ZodType>(
+  signal: Signal,
+  schema: Schema,
+  bytes: Uint8Array,
+  contentType: string,
+): Promise<z.output<Schema>> {
+  const value = contentType === "application/json" ? parseJson(bytes) : await decodeProtobuf(signal, bytes, contentType);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw invalid(`The body is not an OTLP export of ${signal}: ${issue?.path.map(String).join(".") ?? ""}: ${issue?.message ?? ""}.`);
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+  } catch (error) {
+    throw invalid("The body is not valid JSON in UTF-8.", { cause: error });
+  }
+}
+
+async function decodeProtobuf(signal: Signal, bytes: Uint8Array, contentType: string): Promise<unknown> {
+  if (contentType !== "application/x-protobuf") throw invalid(`Content-Type: must be application/json or application/x-protobuf, got ${show(contentType)}.`);
+  const type = await typeOf(requestTypes[signal]);
+  try {
+    return type.toObject(type.decode(bytes), { longs: String });
+  } catch (error) {
+    throw invalid(`The body is not an OTLP export of ${signal} in protobuf: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+/** The number of what was not taken, under the name that its signal has for it. */
+const rejectedNames = { traces: "rejectedSpans", metrics: "rejectedDataPoints", logs: "rejectedLogRecords" } as const;
+
+export function answerJson(signal: Signal, partial: PartialSuccess | undefined): { readonly partialSuccess?: Readonly<Record<string, string | number>> } {
+  if (partial === undefined) return {};
+  return { partialSuccess: { [rejectedNames[signal]]: partial.rejected, errorMessage: partial.errorMessage } };
+}
+
+export async function answerProtobuf(partial: PartialSuccess | undefined): Promise<Uint8Array> {
+  const type = await typeOf("Answer");
+  return type.encode(type.create(partial === undefined ? {} : { partialSuccess: partial })).finish();
+}
+
+let root: Promise<Root> | undefined;
+
+/** Loaded by the first who sends protobuf. */
+async function typeOf(name: string): Promise<Type> {
+  root ??= import("protobufjs/light.js").then((library) => library.default.Root.fromJSON(otlpDescriptor));
+  return (await root).lookupType(name);
+}

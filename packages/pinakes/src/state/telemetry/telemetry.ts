@@ -1,0 +1,101 @@
+/** OpenTelemetry in: spans, metrics and logs of agents become metrics and tool invocations. What has no place here is counted. */
+import type { IngestResult } from "@pinakes/client";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import { seriesLimits, type SeriesParts } from "../series/series.ts";
+import type { Metrics } from "../series/metrics.ts";
+import type { ToolLog } from "../series/tool-log.ts";
+import type { Mapped } from "./common.ts";
+import { mapLogs } from "./map-logs.ts";
+import { isCumulative, mapMetrics } from "./map-metrics.ts";
+import { mapSpans } from "./map-spans.ts";
+import { answerJson, answerProtobuf, decodeRequest, inflate, type PartialSuccess, type Signal } from "./otlp-codec.ts";
+import { logsSchema, metricsSchema, tracesSchema } from "./otlp-types.ts";
+
+export interface OtlpAnswer {
+  readonly contentType: "application/json" | "application/x-protobuf";
+  /** Of the JSON answer; the protobuf one says the same. */
+  readonly json: ReturnType<typeof answerJson>;
+  readonly bytes: Uint8Array;
+}
+
+export class Telemetry {
+  readonly #into: { readonly metrics: Metrics; readonly tools: ToolLog };
+
+  constructor(_parts: Partial<SeriesParts>, into: { readonly metrics: Metrics; readonly tools: ToolLog }) {
+    this.#into = into;
+  }
+
+  /** Keeps nothing of its own. */
+  async open(): Promise<void> {}
+
+  async traces(caller: Caller, payload: Uint8Array, contentType: string, contentEncoding?: string): Promise<OtlpAnswer> {
+    requireCaller(caller);
+    const { resourceSpans } = await decodeRequest("traces", tracesSchema, await inflate(payload, contentEncoding), contentType);
+    const groups = resourceSpans.flatMap(({ resource, scopeSpans }) => scopeSpans.map(({ spans }) => ({ resource: resource?.attributes ?? [], spans })));
+    return this.#keep(
+      caller,
+      "traces",
+      contentType,
+      mapSpans(groups),
+      "spans whose gen_ai.operation.name is none of chat, text_completion, generate_content, invoke_agent, execute_tool",
+    );
+  }
+
+  async metrics(caller: Caller, payload: Uint8Array, contentType: string, contentEncoding?: string): Promise<OtlpAnswer> {
+    requireCaller(caller);
+    const { resourceMetrics } = await decodeRequest("metrics", metricsSchema, await inflate(payload, contentEncoding), contentType);
+    const groups = resourceMetrics.flatMap(({ resource, scopeMetrics }) =>
+      scopeMetrics.map(({ metrics }) => ({ resource: resource?.attributes ?? [], metrics })),
+    );
+    const cumulative = groups.some(({ metrics }) => metrics.some(isCumulative));
+    const hint = cumulative
+      ? "cumulative points (set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta), and others that have no place here"
+      : "metrics that have no place here";
+    return this.#keep(caller, "metrics", contentType, mapMetrics(groups), hint);
+  }
+
+  async logs(caller: Caller, payload: Uint8Array, contentType: string, contentEncoding?: string): Promise<OtlpAnswer> {
+    requireCaller(caller);
+    const { resourceLogs } = await decodeRequest("logs", logsSchema, await inflate(payload, contentEncoding), contentType);
+    const groups = resourceLogs.flatMap(({ resource, scopeLogs }) => scopeLogs.map(({ logRecords }) => ({ resource: resource?.attributes ?? [], logRecords })));
+    return this.#keep(caller, "logs", contentType, mapLogs(groups), "records that are not the details of an inference");
+  }
+
+  async #keep(caller: Caller, signal: Signal, contentType: string, mapped: readonly Mapped[], unmapped: string): Promise<OtlpAnswer> {
+    const rejected = mapped.filter(({ metrics, tools }) => metrics.length + tools.length === 0).length;
+    const refusals = [
+      ...(await inParts(
+        mapped.flatMap(({ metrics }) => metrics),
+        (part) => this.#into.metrics.ingest(caller, part),
+      )),
+      ...(await inParts(
+        mapped.flatMap(({ tools }) => tools),
+        (part) => this.#into.tools.ingest(caller, part),
+      )),
+    ];
+    const partial = partialSuccess(rejected, unmapped, refusals);
+    const json = answerJson(signal, partial);
+    if (contentType === "application/json") return { contentType, json, bytes: Buffer.from(JSON.stringify(json), "utf8") };
+    return { contentType: "application/x-protobuf", json, bytes: await answerProtobuf(partial) };
+  }
+}
+
+/** What was refused, in words. A row that is known with other content is not: two senders may tell of one thing. */
+async function inParts<Row>(rows: readonly Row[], ingest: (part: readonly Row[]) => Promise<IngestResult>): Promise<readonly string[]> {
+  const refusals: string[] = [];
+  for (let at = 0; at < rows.length; at += seriesLimits.ingestLinesMax) {
+    const { lines } = await ingest(rows.slice(at, at + seriesLimits.ingestLinesMax));
+    // Ids come from the spans, so the exporter may send all of it again.
+    const trouble = lines.find(({ error }) => error?.code === "UNAVAILABLE" || error?.code === "THROTTLED")?.error;
+    if (trouble !== undefined) throw new PinakesError("UNAVAILABLE", trouble.detail);
+    refusals.push(...lines.flatMap(({ error }) => (error === undefined || error.code === "CONFLICT" ? [] : [error.detail])));
+  }
+  return refusals;
+}
+
+function partialSuccess(rejected: number, unmapped: string, refusals: readonly string[]): PartialSuccess | undefined {
+  if (rejected + refusals.length === 0) return undefined;
+  const told = [...(rejected === 0 ? [] : [`not kept: ${rejected} ${unmapped}`]), ...(refusals.length === 0 ? [] : [`refused: ${refusals[0] ?? ""}`])];
+  return { rejected: rejected + refusals.length, errorMessage: told.join("; ") };
+}

@@ -1,0 +1,148 @@
+/**
+ * Appending to a thread. The companion `~thread` has the number of the next message, and is written in the same batch as the messages:
+ * so numbers have no order but that of commits, and none is given twice.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { Stored, ThreadMessage } from "@pinakes/client";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, Operation } from "../../ports/item-store.ts";
+import { memoryLimits } from "../memories/limits.ts";
+import type { StateParts } from "../parts.ts";
+import { companionField } from "../system-container.ts";
+import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
+
+const counterId = "~thread";
+const firstSequence = 1;
+const attemptsMax = 50;
+const scanItems = 1_000;
+
+export interface ThreadCounter {
+  readonly next: number;
+  readonly etag: string;
+}
+
+export class ThreadAppender {
+  readonly #parts: StateParts;
+  readonly #container: string;
+  readonly #queue = new KeyedQueue();
+
+  constructor(parts: StateParts, container: string) {
+    this.#parts = parts;
+    this.#container = container;
+  }
+
+  async append(scope: Scope, threadId: string, inputs: readonly unknown[]): Promise<readonly Stored<ThreadMessage>[]> {
+    const documents = checked(scope, threadId, inputs);
+    // Writers of one process take turns, so that only other processes can be in each other's way.
+    return this.#queue.run([JSON.stringify([scope.tenant, threadId])], async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#appendOnce(scope, threadId, documents);
+        } catch (error) {
+          const outrun =
+            PinakesError.isInstance(error) && error.context.batch !== undefined && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED");
+          if (!outrun || attempt >= attemptsMax) throw error;
+          await sleep(Math.random() * Math.min(100, 2 ** attempt));
+        }
+      }
+    });
+  }
+
+  async counter(scope: Scope, threadId: string): Promise<ThreadCounter | undefined> {
+    const item = await this.#parts.items.read(scope, this.#container, { partition: [threadId], id: counterId });
+    return item === undefined ? undefined : { next: item.document["next"] as number, etag: item.etag };
+  }
+
+  /** Takes the counter of an empty thread away, unless somebody used it since. */
+  async forget(scope: Scope, threadId: string, { etag }: ThreadCounter): Promise<void> {
+    try {
+      await this.#parts.items.write(scope, this.#container, [threadId], { op: "delete", id: counterId, ifMatch: etag });
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED")) throw error;
+    }
+  }
+
+  async #appendOnce(scope: Scope, threadId: string, documents: readonly JsonObject[]): Promise<readonly Stored<ThreadMessage>[]> {
+    const there = await this.#parts.items.readMany(
+      scope,
+      this.#container,
+      documents.map(({ id }) => ({ partition: [threadId], id: id as string })),
+    );
+    for (const [i, item] of there.entries()) if (item !== undefined) requireSame(item, documents[i] as JsonObject, threadId);
+    const added = documents.filter((_, i) => there[i] === undefined);
+    if (added.length === 0) return there.flatMap((item) => (item === undefined ? [] : [freeView<ThreadMessage>(item)]));
+    for (const { id, sequence } of added)
+      if (sequence !== undefined) throw invalid(`sequence: is given by the thread; leave it out of message ${show(id)}, or name yours otherwise.`);
+    const counter = await this.counter(scope, threadId);
+    const next = counter?.next ?? (await this.#afterLast(scope, threadId));
+    const numbered = added.map((document, i): JsonObject => ({ ...document, sequence: next + i }));
+    const results = await this.#commit(scope, threadId, { counter, next: next + added.length, documents: numbered });
+    const views = new Map(numbered.map((document, i) => [document["id"], freeView<ThreadMessage>({ document, ...(results[i] as Written) })]));
+    return documents.map((document, i) => {
+      const item = there[i];
+      return item === undefined ? (views.get(document["id"]) as Stored<ThreadMessage>) : freeView<ThreadMessage>(item);
+    });
+  }
+
+  async #commit(
+    scope: Scope,
+    threadId: string,
+    { counter, next, documents }: { readonly counter: ThreadCounter | undefined; readonly next: number; readonly documents: readonly JsonObject[] },
+  ): Promise<readonly Written[]> {
+    const companion = { id: counterId, threadId, [companionField]: "thread", next };
+    const count: Operation = counter === undefined ? { op: "create", document: companion } : { op: "replace", document: companion, ifMatch: counter.etag };
+    const creates = documents.map((document): Operation => ({ op: "create", document }));
+    const { results } = await this.#parts.items.batch(scope, this.#container, [threadId], [count, ...creates]);
+    return results.slice(1).map(({ etag, modifiedAt }) => ({ etag: etag as string, modifiedAt: modifiedAt as number }));
+  }
+
+  /** For the first append: old documents may have numbers of their own. The partition itself is read, which is never late. */
+  async #afterLast(scope: Scope, threadId: string): Promise<number> {
+    let last = firstSequence - 1;
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#parts.items.query(scope, this.#container, { equals: { threadId }, limit: scanItems, cursor });
+      for (const { document } of page.items) {
+        const { sequence } = document;
+        if (typeof sequence === "number" && sequence > last) last = Math.ceil(sequence);
+      }
+      cursor = page.cursor;
+      if (cursor === undefined) return last + 1;
+    }
+  }
+}
+
+interface Written {
+  readonly etag: string;
+  readonly modifiedAt: number;
+}
+
+function checked({ tenant }: Scope, threadId: string, inputs: readonly unknown[]): readonly JsonObject[] {
+  const max = memoryLimits.threadMessagesMax;
+  if (!Array.isArray(inputs) || inputs.length === 0) throw invalid("messages: must be a list with at least one message.");
+  if (inputs.length > max)
+    throw new PinakesError("LIMIT_EXCEEDED", `messages: ${inputs.length} in one call; at most ${max} are appended together. Send them in several calls.`);
+  const documents = inputs.map((input: unknown): JsonObject => {
+    const given = freeDocument(input, "A message", tenant);
+    const missing = { ...(given["id"] === undefined ? { id: randomUUID() } : {}), ...(given["threadId"] === undefined ? { threadId } : {}) };
+    requireFreeId(given["id"] ?? missing.id, "id");
+    if (given["threadId"] !== undefined && given["threadId"] !== threadId)
+      throw invalid(`threadId: the message is of thread ${show(given["threadId"])}, but the call is for ${show(threadId)}.`);
+    return { ...missing, ...given };
+  });
+  if (new Set(documents.map(({ id }) => id)).size < documents.length) throw invalid("id: two of the messages have the same id.");
+  return documents;
+}
+
+/** Sent again is the same message, with the number it got or without. */
+function requireSame({ document }: Item, given: JsonObject, threadId: string): void {
+  const { sequence: _, ...stored } = document;
+  // As JSON, in which a property that is undefined is none.
+  const sent: unknown = JSON.parse(JSON.stringify(given));
+  if (isDeepStrictEqual(sent, document) || isDeepStrictEqual(sent, stored)) return;
+  throw new PinakesError("CONFLICT", `There is a message ${show(given["id"])} with other content in thread ${show(threadId)}; use another id.`);
+}

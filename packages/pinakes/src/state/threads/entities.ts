@@ -1,0 +1,81 @@
+/** Entities: what is known of an agent, in any shape. One for each agent, under the agent's id. */
+import type { AgentEntity, IfMatch, Stored } from "@pinakes/client";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
+import { entityStore } from "./thread-stores.ts";
+
+export interface PutOptions extends IfMatch {
+  /** `absent`: only if there is none yet; `present`: only if there is one. Else PRECONDITION_FAILED. */
+  readonly must?: "absent" | "present" | undefined;
+}
+
+export class Entities {
+  readonly #parts: StateParts;
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+  }
+
+  /** Opens the containers this needs. */
+  async open(): Promise<void> {
+    await this.#parts.items.openContainer(entityStore);
+  }
+
+  async get(caller: Caller, agentId: string): Promise<Stored<AgentEntity>> {
+    const scope = requireCaller(caller);
+    const item = await this.#parts.items.read(scope, entityStore.name, { partition: [requireFreeId(agentId, "agentId")], id: agentId });
+    if (item === undefined) throw noEntity(agentId);
+    return freeView(item);
+  }
+
+  async put(caller: Caller, agentId: string, entity: JsonObject, options: PutOptions = {}): Promise<Stored<AgentEntity>> {
+    const scope = requireCaller(caller);
+    requireFreeId(agentId, "agentId");
+    const given = freeDocument(entity, "The entity", scope.tenant);
+    for (const name of ["id", "agentId"])
+      if (given[name] !== undefined && given[name] !== agentId)
+        throw invalid(`${name}: an agent has one entity, whose id is the agent's (${show(agentId)}); got ${show(given[name])}.`);
+    const document = { id: agentId, agentId, ...given };
+    try {
+      const { etag, modifiedAt } = await this.#parts.items.write(scope, entityStore.name, [agentId], operation(document, options));
+      return freeView({ document, etag: etag as string, modifiedAt: modifiedAt as number });
+    } catch (error) {
+      throw asPrecondition(error, agentId, options);
+    }
+  }
+
+  async delete(caller: Caller, agentId: string, options: IfMatch = {}): Promise<void> {
+    const scope = requireCaller(caller);
+    const { ifMatch } = options;
+    try {
+      const remove = { op: "delete", id: requireFreeId(agentId, "agentId"), ...(ifMatch === undefined ? {} : { ifMatch }) } as const;
+      await this.#parts.items.write(scope, entityStore.name, [agentId], remove);
+    } catch (error) {
+      throw PinakesError.isInstance(error) && error.code === "NOT_FOUND" ? noEntity(agentId) : error;
+    }
+  }
+}
+
+function operation(document: JsonObject, { ifMatch, must }: PutOptions): Operation {
+  if (must === "absent") return { op: "create", document };
+  if (must === "present" || ifMatch !== undefined) return { op: "replace", document, ...(ifMatch === undefined ? {} : { ifMatch }) };
+  return { op: "upsert", document };
+}
+
+/** A condition that the entity is there, or is not, is one like any other. */
+function asPrecondition(error: unknown, agentId: string, { must, ifMatch }: PutOptions): unknown {
+  if (!PinakesError.isInstance(error)) return error;
+  if (must === "absent" && error.code === "CONFLICT")
+    return new PinakesError("PRECONDITION_FAILED", `There is an entity of agent ${show(agentId)} already.`, { ...error.context, cause: error });
+  if ((must === "present" || ifMatch !== undefined) && error.code === "NOT_FOUND")
+    return new PinakesError("PRECONDITION_FAILED", `There is no entity of agent ${show(agentId)}, so the condition cannot hold.`, { cause: error });
+  return error;
+}
+
+function noEntity(agentId: string): PinakesError {
+  return new PinakesError("NOT_FOUND", `There is no entity of agent ${show(agentId)}.`);
+}

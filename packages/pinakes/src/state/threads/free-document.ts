@@ -1,0 +1,28 @@
+/** Documents of any shape, as callers give them and get them. */
+import type { Stored } from "@pinakes/client";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { withoutSystemProperties } from "../../domain/system-properties.ts";
+import type { Item } from "../../ports/item-store.ts";
+import { companionField, reservedIdPrefix } from "../system-container.ts";
+
+/** As it came, without what is the system's. The workspace need not be in it; another one than the caller's must not. */
+export function freeDocument(input: unknown, what: string, tenant: string): JsonObject {
+  if (!isJsonObject(input)) throw invalid(`${what}: must be a JSON object, got ${show(input)}.`);
+  const document = withoutSystemProperties(input);
+  if (document[companionField] !== undefined) throw invalid(`${companionField}: is the system's own; leave it out.`);
+  const { workspace_id } = document;
+  if (workspace_id !== undefined && workspace_id !== tenant)
+    throw new PinakesError("FORBIDDEN", `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace_id)}.`);
+  return document;
+}
+
+export function requireFreeId(id: unknown, where: string): string {
+  if (typeof id !== "string" || id === "") throw invalid(`${where}: must be a text that is not empty, got ${show(id)}.`);
+  if (id.startsWith(reservedIdPrefix)) throw invalid(`${where}: ids that begin with "${reservedIdPrefix}" are the system's own; choose another.`);
+  return id;
+}
+
+export function freeView<Document>({ document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">): Stored<Document> {
+  return { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1_000) } as unknown as Stored<Document>;
+}

@@ -1,0 +1,93 @@
+/**
+ * The messages of a thread in order. Where indexes are as current as the items, by the index. Elsewhere the partition itself is read
+ * and put in order here, because a thread must show what was just added: that costs as much as the thread is long.
+ */
+import type { Page, Paging, Stored, ThreadMessage } from "@pinakes/client";
+import { invalid, show } from "../../domain/errors.ts";
+import { compareUtf8 } from "../../domain/json.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item } from "../../ports/item-store.ts";
+import { SignedCursors } from "../memories/signed-cursor.ts";
+import type { StateParts } from "../parts.ts";
+import { companionField, reservedIdPrefix } from "../system-container.ts";
+import { freeView } from "./free-document.ts";
+
+type ThreadQuery = Paging & { readonly order?: "asc" | "desc" | undefined };
+
+/** A number, or null: those that were not appended stand before all that were. */
+type Place = readonly [sequence: number | null, id: string];
+
+export class ThreadLists {
+  readonly #parts: StateParts;
+  readonly #container: string;
+  readonly #cursors: SignedCursors;
+
+  constructor(parts: StateParts, container: string) {
+    this.#parts = parts;
+    this.#container = container;
+    this.#cursors = new SignedCursors(parts.signingKey);
+  }
+
+  async list(scope: Scope, threadId: string, { order = "asc", limit = limits.pageItemsDefault, cursor }: ThreadQuery): Promise<Page<Stored<ThreadMessage>>> {
+    if (order !== "asc" && order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${show(order)}.`);
+    if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMax)
+      throw invalid(`limit: must be a whole number from 1 to ${limits.pageItemsMax}, got ${show(limit)}.`);
+    const wanted = { order, limit, cursor };
+    return this.#parts.items.capabilities.indexReads === "strong" ? this.#byIndex(scope, threadId, wanted) : this.#byPartition(scope, threadId, wanted);
+  }
+
+  async #byIndex(scope: Scope, threadId: string, { order, limit, cursor }: Wanted): Promise<Page<Stored<ThreadMessage>>> {
+    const items: Item[] = [];
+    // The companion has a place in the index too: a page on which it lies is filled up from the next.
+    for (let next = cursor; ;) {
+      const page = await this.#parts.items.query(scope, this.#container, {
+        index: "bySequence",
+        equals: { threadId },
+        order,
+        limit: limit - items.length,
+        cursor: next,
+      });
+      items.push(...messagesOf(page.items));
+      next = page.cursor;
+      if (next === undefined || items.length === limit) return { items: items.map((item) => freeView(item)), next_cursor: next ?? null };
+    }
+  }
+
+  async #byPartition(scope: Scope, threadId: string, { order, limit, cursor }: Wanted): Promise<Page<Stored<ThreadMessage>>> {
+    const name = [this.#container, threadId, order];
+    const after = cursor === undefined ? undefined : (this.#cursors.open(scope, name, cursor) as unknown as Place);
+    const direction = order === "asc" ? 1 : -1;
+    const all: Item[] = [];
+    for (let next: string | undefined; ;) {
+      const page = await this.#parts.items.query(scope, this.#container, { equals: { threadId }, limit: limits.pageItemsMax, cursor: next });
+      all.push(...messagesOf(page.items));
+      next = page.cursor;
+      if (next === undefined) break;
+    }
+    const rest = all.filter((item) => after === undefined || comparePlaces(placeOf(item), after) * direction > 0);
+    rest.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)) * direction);
+    const items = rest.slice(0, limit);
+    const last = items.at(-1);
+    const more = rest.length > limit && last !== undefined;
+    return { items: items.map((item) => freeView(item)), next_cursor: more ? this.#cursors.seal(scope, name, placeOf(last)) : null };
+  }
+}
+
+interface Wanted {
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+function messagesOf(items: readonly Item[]): readonly Item[] {
+  return items.filter(({ id, document }) => !id.startsWith(reservedIdPrefix) && document[companionField] === undefined);
+}
+
+function placeOf({ id, document: { sequence } }: Item): Place {
+  return [typeof sequence === "number" ? sequence : null, id];
+}
+
+function comparePlaces([a, idA]: Place, [b, idB]: Place): number {
+  return (a ?? Number.NEGATIVE_INFINITY) - (b ?? Number.NEGATIVE_INFINITY) || compareUtf8(idA, idB);
+}

@@ -1,0 +1,129 @@
+/** What callers do to a workflow, as functions from its document to the next one. Pure; whether it may be written is decided elsewhere. */
+import { isDeepStrictEqual } from "node:util";
+import type { WorkflowAgent, WorkflowChange, WorkflowError, WorkflowStatus } from "@pinakes/client";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { withoutSystemProperties } from "../../domain/system-properties.ts";
+import { checkWorkflow } from "./new-workflow.ts";
+import { afterTransition, requireTransition, type WorkflowDocument } from "./transitions.ts";
+
+export type Action = (document: WorkflowDocument, now: number) => WorkflowDocument;
+
+const fixed = ["id", "workflow_id", "workspace_id", "created_at", "checkpoints"] as const;
+
+/** Each property replaces the stored one. What never changes may be named with the value it has. */
+export function patched(change: WorkflowChange): Action {
+  if (!isJsonObject(change)) throw invalid("The change must be an object with the properties to replace.");
+  const { checkpoints_omitted: _omitted, updated_at: _updated, ...wanted } = withoutSystemProperties(change);
+  return (document, now) => {
+    const news = Object.entries(wanted).filter(([key, value]) => value !== undefined && !isDeepStrictEqual(value, (document as unknown as JsonObject)[key]));
+    const touched = news.find(([key]) => (fixed as readonly string[]).includes(key));
+    if (touched?.[0] === "checkpoints") throw invalid("checkpoints: are not replaced. Add one with checkpoint(), which leaves the earlier ones alone.");
+    if (touched !== undefined) throw invalid(`${touched[0]}: never changes. Leave it out.`);
+    return changed(document, Object.fromEntries(news), now);
+  };
+}
+
+/** The document with these properties, checked, and what follows from a change of its status. */
+export function changed(document: WorkflowDocument, values: JsonObject, now: number): WorkflowDocument {
+  const next = { ...(document as unknown as JsonObject), ...values, updated_at: new Date(now).toISOString() };
+  const checked = { ...checkWorkflow({ ...next, checkpoints: [] }, now), checkpoints: document.checkpoints };
+  return afterTransition(document, checked, new Set(Object.keys(values)), now);
+}
+
+/** One transition by name. */
+export function moved(to: WorkflowStatus): Action {
+  return (document, now) => {
+    requireTransition(document, to);
+    return changed(document, { status: to }, now);
+  };
+}
+
+export const started: Action = (document, now) => {
+  if (document.status === "pending") return moved("in_progress")(document, now);
+  throw new PinakesError(
+    "CONFLICT",
+    `Workflow "${document.workflow_id}" is ${document.status}; only a pending one is started. Use resume, or retry and skip after a failure, to go on.`,
+  );
+};
+
+export function failed(error: Partial<WorkflowError>): Action {
+  if (!isJsonObject(error)) throw invalid(`error: must be an object such as { error_type, error_message }, got ${show(error)}.`);
+  return (document, now) => {
+    requireTransition(document, "failed");
+    const known = { error_type: "error", error_message: "", stack_trace: "", failed_step: document.current_step, recovery_action: "retry" };
+    return changed(document, { status: "failed", error_details: { ...known, ...(error as JsonObject) } }, now);
+  };
+}
+
+/** Once more from the step that failed, as often as it may be. */
+export const retried: Action = (document, now) => {
+  const step = recoverableStep(document, "retry");
+  const { retry_count, max_retries } = document.metadata;
+  if (retry_count >= max_retries) {
+    throw new PinakesError(
+      "CONFLICT",
+      `Workflow "${document.workflow_id}" was retried ${retry_count} times, and its max_retries is ${max_retries}. Cancel it, skip the step, resume it by hand, or raise metadata.max_retries.`,
+    );
+  }
+  const metadata = { ...document.metadata, retry_count: retry_count + 1 } as unknown as JsonObject;
+  return changed(document, { status: "in_progress", current_step: step, metadata }, now);
+};
+
+/** On from the step after the one that failed. */
+export const skipped: Action = (document, now) => {
+  const step = recoverableStep(document, "skip");
+  return changed(document, { status: "in_progress", current_step: Math.min(step + 1, document.total_steps) }, now);
+};
+
+/** By a person, or by a worker that takes over: also where retrying is over or forbidden. One in progress stays as it is. */
+export function resumed(document: WorkflowDocument, now: number): WorkflowDocument | undefined {
+  return document.status === "in_progress" ? undefined : moved("in_progress")(document, now);
+}
+
+function recoverableStep({ workflow_id, status, error_details, current_step, total_steps }: WorkflowDocument, verb: "retry" | "skip"): number {
+  if (status !== "failed")
+    throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is ${status}; only a failed one can be ${verb === "retry" ? "retried" : "skipped on"}.`);
+  if (error_details?.recovery_action === "manual_intervention") {
+    throw new PinakesError(
+      "CONFLICT",
+      `Workflow "${workflow_id}" waits for a person (recovery_action: manual_intervention). Look at error_details, then resume it, or patch error_details with another recovery_action.`,
+    );
+  }
+  return Math.min(error_details?.failed_step ?? current_step, total_steps);
+}
+
+const agentDefaults = { status: "pending", started_at: null, completed_at: null, duration_ms: null, result: null } as const;
+const isOver = (status: unknown): boolean => status === "completed" || status === "failed" || status === "skipped";
+
+/** Adds an agent, or changes the properties given; times follow from the status where they are not told. */
+export function withAgent(agentId: string, agent: Partial<WorkflowAgent>): Action {
+  if (typeof agentId !== "string" || agentId === "") throw invalid("agent_id: must name the agent.");
+  if (!isJsonObject(agent)) throw invalid(`agent: must be an object with the properties to set, got ${show(agent)}.`);
+  if (agent.agent_id !== undefined && agent.agent_id !== agentId) throw invalid(`agent_id: is ${show(agent.agent_id)}, but the call is about "${agentId}".`);
+  return (document, now) => {
+    const at = document.agents.findIndex(({ agent_id }) => agent_id === agentId);
+    const before = (document.agents[at] ?? { agent_id: agentId, agent_name: agentId, ...agentDefaults }) as unknown as JsonObject;
+    const next = timed(before, agent, now);
+    const agents = (at < 0 ? [...document.agents, next] : document.agents.with(at, next as unknown as WorkflowAgent)) as unknown as JsonObject[];
+    return changed(document, { agents }, now);
+  };
+}
+
+function timed(before: JsonObject, given: JsonObject, now: number): JsonObject {
+  const next: Record<string, JsonObject[string]> = { ...before, ...given };
+  const at = new Date(now).toISOString();
+  const told = (name: string): boolean => given[name] !== undefined;
+  if (next["status"] === "in_progress" && before["status"] !== "in_progress") {
+    // Once more: the times of an earlier try are not those of this one.
+    if (!told("started_at")) next["started_at"] = isOver(before["status"]) ? at : (before["started_at"] ?? at);
+    if (!told("completed_at")) next["completed_at"] = null;
+    if (!told("duration_ms")) next["duration_ms"] = null;
+  }
+  if (isOver(next["status"])) {
+    next["completed_at"] ??= at;
+    const [from, to] = [next["started_at"], next["completed_at"]];
+    if (typeof from === "string" && typeof to === "string") next["duration_ms"] ??= Math.max(0, Date.parse(to) - Date.parse(from));
+  }
+  return next;
+}

@@ -1,0 +1,58 @@
+/** What is due for a workflow: its timeout, the end of its time to live, and what crashes left behind. */
+import type { RegisteredWork } from "../../containers/index.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { StateParts } from "../parts.ts";
+import { failed } from "./actions.ts";
+import type { Changes } from "./change-workflow.ts";
+import { clean } from "./clean.ts";
+import { containerName } from "./definition.ts";
+import { DueWork, nextDue } from "./due-work.ts";
+import { leaseId } from "./lease.ts";
+import type { Partitions } from "./partitions.ts";
+import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
+
+type Entry = RegisteredWork<"workflow">;
+
+export async function attendWorkflow(parts: StateParts, partitions: Partitions, changes: Changes, entry: Entry): Promise<void> {
+  const { tenant, key: workflowId } = entry;
+  const scope = parts.system.forTenant(tenant);
+  const now = parts.clock.now();
+  const { workflow, lease } = await partitions.all(scope, workflowId);
+  if (workflow === undefined) {
+    // Whoever creates the workflow anew changes the lease, so this removes only what nobody has.
+    if (lease !== undefined) await parts.items.write(scope, containerName, [workflowId], { op: "delete", id: leaseId, ifMatch: lease.etag });
+    await clean(parts, scope, workflowId);
+    return parts.work.remove(entry);
+  }
+  const deadline = deadlineOf(workflow.document as unknown as WorkflowDocument, workflow.modifiedAt);
+  if (deadline !== null && deadline <= now) {
+    await changes
+      .run(scope, workflowId, { ifMatch: workflow.etag, anyToken: true }, (current) => ({ document: timedOut(current.document, now) }))
+      .catch((error: unknown) => {
+        // It went on meanwhile: the next look says what is due then.
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      });
+  }
+  await clean(parts, scope, workflowId);
+  await renew(parts, partitions, entry);
+}
+
+const timedOut = (document: WorkflowDocument, now: number): WorkflowDocument =>
+  failed({ error_type: "timeout", error_message: `The workflow was in progress for more than ${document.metadata.timeout_seconds} seconds.` })(document, now);
+
+/** For the next moment, from what is stored now; looked at again afterwards, because a start may have crossed it. */
+async function renew(parts: StateParts, partitions: Partitions, entry: Entry): Promise<void> {
+  const { tenant, key: workflowId } = entry;
+  const scope = parts.system.forTenant(tenant);
+  const due = new DueWork(parts);
+  const next = async (): Promise<number | null> => {
+    const now = parts.clock.now();
+    const item = await partitions.workflow(scope, workflowId);
+    return item === undefined ? now : nextDue(item.document as unknown as WorkflowDocument, item.modifiedAt, now);
+  };
+  const first = await next();
+  if (first === null) return parts.work.remove(entry);
+  await due.put(tenant, workflowId, first);
+  const second = await next();
+  if (second !== null && second < first) await due.put(tenant, workflowId, second);
+}

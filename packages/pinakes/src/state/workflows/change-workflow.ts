@@ -1,0 +1,160 @@
+/**
+ * The one way in which a workflow changes: read it with its lease, decide, and commit on condition that neither changed meanwhile.
+ * Whoever was outrun reads and decides again; with `ifMatch` the second look refuses.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Stored, Workflow, WorkflowWrite } from "@pinakes/client";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, Operation } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { containerName } from "./definition.ts";
+import { DueWork, nextDue } from "./due-work.ts";
+import { latestId, latestOf, type LatestRecord } from "./latest.ts";
+import { leaseOf, leaseOperation, requireToken, type LeaseRecord } from "./lease.ts";
+import { workflowLimits } from "./limits.ts";
+import { noWorkflow, type Partitions } from "./partitions.ts";
+import { stored, versionOf, type Version } from "./stored.ts";
+import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
+
+export interface Current {
+  readonly workflow: Item;
+  readonly document: WorkflowDocument;
+  readonly lease: LeaseRecord;
+  readonly latestItem: Item | undefined;
+  readonly now: number;
+}
+
+export interface Decision {
+  /** The new document; absent: the workflow stays as it is. */
+  readonly document?: WorkflowDocument;
+  /** The workflow goes. */
+  readonly remove?: true;
+  /** Its last change counts as now; nothing else of it changes. */
+  readonly touch?: boolean;
+  readonly lease?: LeaseRecord;
+  /** Further operations of the same batch. */
+  readonly operations?: readonly Operation[];
+}
+
+export interface Changed {
+  readonly workflow: Stored<Workflow>;
+  readonly lease: LeaseRecord;
+  /** Of added checkpoints, before this change; undefined when there was none. */
+  readonly latest: LatestRecord | undefined;
+}
+
+export interface ChangeOptions extends WorkflowWrite {
+  /** Of the system, or of who takes the lease: nobody's token is asked for. */
+  readonly anyToken?: boolean;
+}
+
+export class Changes {
+  readonly #parts: StateParts;
+  readonly #partitions: Partitions;
+  readonly #due: DueWork;
+  readonly #queue = new KeyedQueue();
+
+  constructor(parts: StateParts, partitions: Partitions) {
+    this.#parts = parts;
+    this.#partitions = partitions;
+    this.#due = new DueWork(parts);
+  }
+
+  /** Changes of one workflow take turns in a process, so that only other processes can be in each other's way. */
+  async run(scope: Scope, workflowId: string, options: ChangeOptions, decide: (current: Current) => Decision | Promise<Decision>): Promise<Changed> {
+    return this.#queue.run([`${scope.tenant} ${workflowId}`], async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#once(scope, workflowId, options, decide);
+        } catch (error) {
+          if (!(error instanceof Outrun)) throw error;
+          if (attempt >= workflowLimits.changeAttemptsMax) throw error.cause;
+          await sleep(Math.random() * Math.min(100, 2 ** attempt));
+        }
+      }
+    });
+  }
+
+  async #once(scope: Scope, workflowId: string, options: ChangeOptions, decide: (current: Current) => Decision | Promise<Decision>): Promise<Changed> {
+    const { workflow, lease: leaseItem, latest: latestItem } = await this.#partitions.all(scope, workflowId);
+    if (workflow === undefined) throw noWorkflow(workflowId);
+    const now = this.#parts.clock.now();
+    const lease = leaseOf(leaseItem, workflowId);
+    if (options.anyToken !== true) requireToken(lease, options.fencingToken, now);
+    if (options.ifMatch !== undefined && options.ifMatch !== workflow.etag) throw outdated(workflowId, workflow.etag);
+    const latest = latestOf(latestItem, lease);
+    const current: Current = { workflow, document: workflow.document as unknown as WorkflowDocument, lease, latestItem, now };
+    const decision = await decide(current);
+    const next = decision.lease ?? lease;
+    if (isNothing(decision)) return { workflow: stored(workflow.document, workflow), lease, latest };
+    const due = await this.#markDue(scope, current, decision, leaseItem);
+    const last = decision.remove === true ? removal(leaseItem, current) : [workflowOperation(current, decision), leaseOperation(leaseItem, lease, next)];
+    const version = await this.#commit(scope, workflowId, [...last, ...(decision.operations ?? [])]);
+    if (due !== null) await this.#due.confirm(scope.tenant, workflowId, due);
+    const document = (decision.document as JsonObject | undefined) ?? workflow.document;
+    return { workflow: stored(document, decision.document === undefined ? workflow : version), lease: next, latest };
+  }
+
+  /** Whoever must look at the workflow later is told before it changes: a crash in between costs a look, not a timeout. */
+  async #markDue(
+    scope: Scope,
+    { workflow, document, lease, latestItem, now }: Current,
+    decision: Decision,
+    leaseItem: Item | undefined,
+  ): Promise<number | null> {
+    if (decision.remove === true) {
+      if (latestItem !== undefined) await this.#due.mark(scope.tenant, lease.workflow_id, now);
+      return null;
+    }
+    const next = decision.document ?? document;
+    const deadline = decision.document === undefined ? null : deadlineOf(next, now);
+    const before = deadlineOf(document, workflow.modifiedAt);
+    const sooner = deadline !== null && (before === null || deadline < before) ? deadline : null;
+    const adopted = leaseItem === undefined || lease.ttl !== -1 || (decision.operations !== undefined && latestItem === undefined);
+    if (sooner === null && !adopted) return null;
+    const due = nextDue(next, now, now);
+    if (due !== null) await this.#due.mark(scope.tenant, lease.workflow_id, due);
+    return sooner;
+  }
+
+  async #commit(scope: Scope, workflowId: string, operations: readonly Operation[]): Promise<Version> {
+    try {
+      const { results } = await this.#parts.items.batch(scope, containerName, [workflowId], operations);
+      return versionOf(results[0]);
+    } catch (error) {
+      const outrun = PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code);
+      throw outrun ? new Outrun("changed meanwhile", { cause: error }) : error;
+    }
+  }
+}
+
+/** Somebody else wrote between our read and our write. */
+class Outrun extends Error {}
+
+function isNothing({ document, remove, touch, lease, operations }: Decision): boolean {
+  return document === undefined && remove !== true && touch !== true && lease === undefined && operations === undefined;
+}
+
+function workflowOperation({ workflow, now }: Current, { document, touch }: Decision): Operation {
+  if (document !== undefined) return { op: "replace", document: document as unknown as JsonObject, ifMatch: workflow.etag };
+  if (touch === true) return { op: "patch", id: workflow.id, patch: [{ op: "set", path: "/updated_at", value: new Date(now).toISOString() }] };
+  return { op: "check", id: workflow.id };
+}
+
+function removal(leaseItem: Item | undefined, { workflow, latestItem }: Current): readonly Operation[] {
+  const lease = leaseOf(leaseItem, "").id;
+  const guard: Operation = leaseItem === undefined ? { op: "check", id: lease, exists: false } : { op: "delete", id: lease, ifMatch: leaseItem.etag };
+  const latest: Operation[] = latestItem === undefined ? [] : [{ op: "delete", id: latestId, ifMatch: latestItem.etag }];
+  return [{ op: "delete", id: workflow.id, ifMatch: workflow.etag }, guard, ...latest];
+}
+
+function outdated(workflowId: string, currentEtag: string): PinakesError {
+  return new PinakesError(
+    "PRECONDITION_FAILED",
+    `Workflow "${workflowId}" changed since it was read. Read it again and repeat the change; its etag is now "${currentEtag}".`,
+    { currentEtag },
+  );
+}

@@ -1,0 +1,77 @@
+/** Adding checkpoints: one to a workflow, or those of a new workflow that are too large for its document. */
+import type { Checkpoint, NewCheckpoint, WorkflowWrite } from "@pinakes/client";
+import type { Scope } from "../../domain/scope.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import type { Changes } from "./change-workflow.ts";
+import {
+  checkCheckpoint,
+  isSpilled,
+  objectPrefix,
+  spilledBody,
+  toItem,
+  type CheckedCheckpoint,
+  type CheckpointItem,
+  type CheckpointPlace,
+} from "./checkpoint-item.ts";
+import { containerName } from "./definition.ts";
+import { createMsMax, DueWork, needsRenewal } from "./due-work.ts";
+import { latestOf, latestOperation } from "./latest.ts";
+import { workflowLimits } from "./limits.ts";
+
+export class CheckpointWrites {
+  readonly #parts: StateParts;
+  readonly #changes: Changes;
+  readonly #due: DueWork;
+
+  constructor(parts: StateParts, changes: Changes) {
+    this.#parts = parts;
+    this.#changes = changes;
+    this.#due = new DueWork(parts);
+  }
+
+  /** Writes this item and where it is. The workflow is touched only when half of its time to live is over. */
+  async append(scope: Scope, workflowId: string, input: NewCheckpoint, options: WorkflowWrite): Promise<Checkpoint> {
+    const checked = checkCheckpoint(input, "checkpoint", this.#parts.clock.now());
+    await this.#changes.run(scope, workflowId, options, async ({ workflow, lease, latestItem, now }) => {
+      const place = { tenant: scope.tenant, workflowId, life: lease.life };
+      // Were the workflow deleted while the object is written, nobody else would know of it.
+      if (isSpilled(checked)) await this.#due.mark(scope.tenant, workflowId, now + createMsMax);
+      const item = await this.#item(scope, checked, place, (latestOf(latestItem, lease)?.count ?? 0) + 1);
+      return {
+        operations: [{ op: "create", document: item }, latestOperation(latestItem, lease, item.id)],
+        touch: needsRenewal(workflow, now),
+      };
+    });
+    return { ...checked.checkpoint, ...checked.more };
+  }
+
+  /** All of them, in as few batches as hold them; tells the latest. Nobody sees them before the workflow's lease names their life. */
+  async writeAll(scope: Scope, checkpoints: readonly CheckedCheckpoint[], place: CheckpointPlace): Promise<string> {
+    let batch: Operation[] = [];
+    let bytes = 0;
+    let latest = "";
+    const flush = async (): Promise<void> => {
+      if (batch.length > 0) await this.#parts.items.batch(scope, containerName, [place.workflowId], batch);
+      [batch, bytes] = [[], 0];
+    };
+    for (const [i, checked] of checkpoints.entries()) {
+      const size = isSpilled(checked) ? 0 : checked.bytes;
+      if (batch.length >= workflowLimits.batchOperationsMax || bytes + size > workflowLimits.batchBytesMax) await flush();
+      const item = await this.#item(scope, checked, place, i + 1);
+      if (item.id > latest) latest = item.id;
+      batch.push({ op: "create", document: item });
+      bytes += size;
+    }
+    await flush();
+    return latest;
+  }
+
+  async #item(scope: Scope, checked: CheckedCheckpoint, place: CheckpointPlace, number: number): Promise<CheckpointItem> {
+    if (!isSpilled(checked)) return toItem(checked, place, number);
+    const { bytes, name } = spilledBody(checked);
+    const key = `${objectPrefix(place.workflowId, place.life)}${name}`;
+    await this.#parts.objects.put(scope, key, bytes);
+    return toItem(checked, place, number, key);
+  }
+}

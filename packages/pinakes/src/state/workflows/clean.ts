@@ -1,0 +1,109 @@
+/**
+ * Removes what no workflow needs any more: checkpoints and objects of earlier lives, and of creates that died. A life that is still
+ * being born has a marker (`~create-<life>`), without which it can never become the workflow's: so the marker goes first, then the
+ * lease is read, and only then, if this life is not the one, what belongs to it.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, Operation } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { companionField, reservedIdPrefix } from "../system-container.ts";
+import { checkpointPrefix, lifeIn, lifePrefix, objectPrefix } from "./checkpoint-item.ts";
+import { containerName } from "./definition.ts";
+import { latestId, type LatestRecord } from "./latest.ts";
+import { leaseId, type LeaseRecord } from "./lease.ts";
+import { workflowLimits } from "./limits.ts";
+
+const markerPrefix = `${reservedIdPrefix}create-`;
+const markersPerPage = 25;
+
+export function markerId(life: string): string {
+  return `${markerPrefix}${life}`;
+}
+
+export function marker(workflowId: string, life: string): Operation {
+  return { op: "create", document: { id: markerId(life), workflow_id: workflowId, [companionField]: "create", ttl: -1 } };
+}
+
+export async function clean(parts: StateParts, scope: Scope, workflowId: string): Promise<void> {
+  const markers = await markedLives(parts, scope, workflowId);
+  const latest = await parts.items.read(scope, containerName, { partition: [workflowId], id: latestId });
+  const lives = new Set([...markers, ...(await livesOfCheckpoints(parts, scope, workflowId)), ...(await livesOfObjects(parts, scope, workflowId))]);
+  if (lives.size === 0 && latest === undefined) return;
+  for (const life of markers) await remove(parts, scope, workflowId, [markerId(life)]);
+  const lease = await parts.items.read(scope, containerName, { partition: [workflowId], id: leaseId });
+  const { life: current = "" } = (lease?.document as LeaseRecord | undefined) ?? {};
+  lives.delete(current);
+  if (latest !== undefined && (latest.document as LatestRecord).life !== current) await remove(parts, scope, workflowId, [latestId], latest.etag);
+  for (const life of lives) {
+    await removeObjects(parts, scope, objectPrefix(workflowId, life));
+    await removeCheckpoints(parts, scope, workflowId, life);
+  }
+}
+
+async function markedLives(parts: StateParts, scope: Scope, workflowId: string): Promise<string[]> {
+  const { items } = await query(parts, scope, workflowId, { prefix: markerPrefix }, markersPerPage);
+  return items.map(({ id }) => id.slice(markerPrefix.length));
+}
+
+/** From life to life: the first item of each is enough. */
+async function livesOfCheckpoints(parts: StateParts, scope: Scope, workflowId: string): Promise<string[]> {
+  const lives: string[] = [];
+  for (let from = checkpointPrefix; ;) {
+    // "." comes right after "-", which ends the prefix of a life.
+    const { items } = await query(parts, scope, workflowId, { gte: from, lt: `${checkpointPrefix.slice(0, -1)}.` }, 1);
+    const [first] = items;
+    if (first === undefined) return lives;
+    const life = lifeIn(first.id);
+    lives.push(life);
+    from = `${lifePrefix(life).slice(0, -1)}.`;
+  }
+}
+
+async function livesOfObjects(parts: StateParts, scope: Scope, workflowId: string): Promise<string[]> {
+  const root = objectPrefix(workflowId);
+  const { keys } = await parts.objects.list(scope, root);
+  return [...new Set(keys.map(({ key }) => key.slice(root.length).split("/")[0] as string))];
+}
+
+async function removeObjects(parts: StateParts, scope: Scope, prefix: string): Promise<void> {
+  for (;;) {
+    const { keys } = await parts.objects.list(scope, prefix);
+    if (keys.length === 0) return;
+    await parts.objects.delete(
+      scope,
+      keys.map(({ key }) => key),
+    );
+  }
+}
+
+async function removeCheckpoints(parts: StateParts, scope: Scope, workflowId: string, life: string): Promise<void> {
+  for (;;) {
+    const { items } = await query(parts, scope, workflowId, { prefix: lifePrefix(life) }, workflowLimits.batchOperationsMax);
+    if (items.length === 0) return;
+    await remove(
+      parts,
+      scope,
+      workflowId,
+      items.map(({ id }) => id),
+    );
+  }
+}
+
+async function remove(parts: StateParts, scope: Scope, workflowId: string, ids: readonly string[], ifMatch?: string): Promise<void> {
+  try {
+    await parts.items.batch(
+      scope,
+      containerName,
+      [workflowId],
+      ids.map((id) => ({ op: "delete", id, ...(ifMatch === undefined ? {} : { ifMatch }) })),
+    );
+  } catch (error) {
+    // Another process cleans up too: what it left is found by the next look.
+    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED")) throw error;
+  }
+}
+
+async function query(parts: StateParts, scope: Scope, workflowId: string, range: object, limit: number): Promise<{ items: readonly Item[] }> {
+  return parts.items.query(scope, containerName, { equals: { workflow_id: workflowId }, range, limit });
+}

@@ -1,0 +1,138 @@
+/**
+ * Creating a workflow: one batch with its document and its lease. Checkpoints that are too large for the document are written before,
+ * under a life that becomes the workflow's in that batch; until then, and for ever if it fails, nobody sees them.
+ */
+import { hash } from "node:crypto";
+import type { CreateOptions, NewWorkflow, Stored, Workflow } from "@pinakes/client";
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, Operation } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { checkCheckpoint, type CheckedCheckpoint } from "./checkpoint-item.ts";
+import type { CheckpointWrites } from "./checkpoint-writes.ts";
+import { clean, marker, markerId } from "./clean.ts";
+import { containerName } from "./definition.ts";
+import { createMsMax, DueWork, nextDue } from "./due-work.ts";
+import { newLatest } from "./latest.ts";
+import { newLease, type LeaseRecord } from "./lease.ts";
+import { workflowLimits } from "./limits.ts";
+import { completeWorkflow } from "./new-workflow.ts";
+import type { Partitions } from "./partitions.ts";
+import { stored, versionOf } from "./stored.ts";
+import type { WorkflowDocument } from "./transitions.ts";
+
+const attemptsMax = 5;
+
+export class Creation {
+  readonly #parts: StateParts;
+  readonly #partitions: Partitions;
+  readonly #checkpoints: CheckpointWrites;
+  readonly #due: DueWork;
+
+  constructor(parts: StateParts, partitions: Partitions, checkpoints: CheckpointWrites) {
+    this.#parts = parts;
+    this.#partitions = partitions;
+    this.#checkpoints = checkpoints;
+    this.#due = new DueWork(parts);
+  }
+
+  async create(caller: Caller, input: NewWorkflow, { idempotencyKey }: CreateOptions): Promise<Stored<Workflow>> {
+    const { scope } = caller;
+    const created_with = idempotencyKey === undefined ? undefined : creationOf(caller, input, idempotencyKey);
+    const named =
+      created_with === undefined || !isJsonObject(input) || input.workflow_id !== undefined ? input : { ...input, workflow_id: `wf-${created_with.key}` };
+    const now = this.#parts.clock.now();
+    const whole = completeWorkflow(caller, named, now);
+    const large = largeCheckpoints(whole, now);
+    const document = large.length === 0 ? whole : { ...whole, checkpoints: [] };
+    for (let attempt = 1; ; attempt += 1) {
+      const found = attempt === 1 ? undefined : await this.#existing(scope, whole.workflow_id, created_with);
+      if (found !== undefined && "workflow" in found) return found.workflow;
+      const lease = newLease(whole.workflow_id, {
+        ...(created_with === undefined ? {} : { created_with }),
+        ...(found === undefined ? {} : { fencing_token: (found.lease.document as LeaseRecord).fencing_token }),
+      });
+      try {
+        return await this.#write(scope, document, large, { lease, leftover: found?.lease });
+      } catch (error) {
+        await this.#undo(scope, document.workflow_id, large);
+        const beaten = PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
+        if (!beaten || attempt >= attemptsMax) throw error;
+      }
+    }
+  }
+
+  async #write(
+    scope: Scope,
+    document: WorkflowDocument,
+    large: readonly CheckedCheckpoint[],
+    { lease, leftover }: { lease: LeaseRecord; leftover: Item | undefined },
+  ): Promise<Stored<Workflow>> {
+    const { workflow_id: workflowId } = document;
+    const { items, clock } = this.#parts;
+    const now = clock.now();
+    const due = large.length > 0 || leftover !== undefined ? now + createMsMax : nextDue(document, now, now);
+    if (due !== null) await this.#due.mark(scope.tenant, workflowId, due);
+    const checkpoints: Operation[] = [];
+    if (large.length > 0) {
+      await items.batch(scope, containerName, [workflowId], [marker(workflowId, lease.life)]);
+      const latest = await this.#checkpoints.writeAll(scope, large, { tenant: scope.tenant, workflowId, life: lease.life });
+      checkpoints.push({ op: "delete", id: markerId(lease.life) }, { op: "upsert", document: newLatest(workflowId, lease.life, latest, large.length) });
+    }
+    const operations: Operation[] = [
+      { op: "create", document: document as unknown as JsonObject },
+      leftover === undefined ? { op: "create", document: lease } : { op: "replace", document: lease, ifMatch: leftover.etag },
+      ...checkpoints,
+    ];
+    const { results } = await items.batch(scope, containerName, [workflowId], operations);
+    this.#partitions.remember(scope, workflowId, document.id);
+    const told = large.length === 0 ? document : { ...document, checkpoints_omitted: large.length };
+    return stored(told as unknown as JsonObject, versionOf(results[0]));
+  }
+
+  /** Why there was no place: the workflow is there already, or only the lease of one that has expired. */
+  async #existing(
+    scope: Scope,
+    workflowId: string,
+    created_with: LeaseRecord["created_with"],
+  ): Promise<{ workflow: Stored<Workflow> } | { lease: Item } | undefined> {
+    const { workflow, lease } = await this.#partitions.all(scope, workflowId);
+    if (workflow === undefined) return lease === undefined ? undefined : { lease };
+    const known = (lease?.document as LeaseRecord | undefined)?.created_with;
+    if (created_with === undefined || known?.key !== created_with.key)
+      throw new PinakesError("CONFLICT", `There is a workflow "${workflowId}" already. Choose another workflow_id, or change that one.`, {
+        currentEtag: workflow.etag,
+      });
+    if (known.body === created_with.body) return { workflow: stored(workflow.document, workflow) };
+    throw new PinakesError("CONFLICT", "idempotencyKey: was used before to create another workflow. Use a new key for every workflow.");
+  }
+
+  /** What a create that failed left behind goes at once; else the sweep removes it. */
+  async #undo(scope: Scope, workflowId: string, large: readonly CheckedCheckpoint[]): Promise<void> {
+    if (large.length === 0) return;
+    await clean(this.#parts, scope, workflowId).catch((error: unknown) => this.#parts.log(`state: cleaning up workflow ${workflowId}: ${String(error)}`));
+  }
+}
+
+/** All of them, when they are too large to stay inside. */
+function largeCheckpoints({ checkpoints }: WorkflowDocument, now: number): readonly CheckedCheckpoint[] {
+  const checked = checkpoints.map((one, i) => checkCheckpoint(one as unknown as JsonObject, `checkpoints[${i}]`, now));
+  const bytes = checked.reduce((sum, one) => sum + one.bytes, 0);
+  return bytes <= workflowLimits.inlineCheckpointsBytesMax ? [] : checked;
+}
+
+function creationOf(caller: Caller, input: NewWorkflow, key: string): { key: string; body: string } {
+  const { idempotencyKeyCharsMax } = workflowLimits;
+  if (typeof key !== "string" || key === "" || key.length > idempotencyKeyCharsMax)
+    throw invalid(`idempotencyKey: must be a text of 1–${idempotencyKeyCharsMax} characters, got ${show(key)}.`);
+  return { key: hash("sha256", JSON.stringify([caller.userId, key]), "hex").slice(0, 32), body: hash("sha256", sorted(input as unknown as JsonValue), "hex") };
+}
+
+/** The same text for the same content, in whatever order its properties come. */
+function sorted(value: JsonValue): string {
+  return JSON.stringify(value, (_, part: JsonValue) =>
+    isJsonObject(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
+}

@@ -1,0 +1,51 @@
+/** When a workflow must be looked at again, in the registry of work: for its timeout, its expiry, and what crashes left behind. */
+import { expiresAt } from "../../domain/ttl.ts";
+import type { Item } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
+import { defaultTtlSeconds } from "./definition.ts";
+
+/** Clocks differ a little: nothing is taken for expired before every process says so. */
+const expiryMarginMs = 60_000;
+/** A create that writes many checkpoints first is taken for dead after this time. */
+export const createMsMax = 600_000;
+/** One that is not over is looked at this often at least, should two writers of its entry ever have crossed. */
+const lookMsMax = 86_400_000;
+
+export class DueWork {
+  readonly #parts: StateParts;
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+  }
+
+  /** Puts the entry there, not later than it was; always anew, so that a sweep which is just about to remove it does not. */
+  async mark(tenant: string, workflowId: string, dueAt: number): Promise<void> {
+    const known = await this.#parts.work.read({ kind: "workflow", tenant, key: workflowId });
+    await this.put(tenant, workflowId, Math.min(dueAt, known?.due_at ?? dueAt));
+  }
+
+  /** Another writer of the entry may have crossed ours, and put a later time. */
+  async confirm(tenant: string, workflowId: string, dueAt: number): Promise<void> {
+    await this.#parts.work.ensure({ kind: "workflow", tenant, key: workflowId, due_at: dueAt });
+  }
+
+  async put(tenant: string, workflowId: string, dueAt: number): Promise<void> {
+    await this.#parts.work.put({ kind: "workflow", tenant, key: workflowId, due_at: dueAt });
+  }
+}
+
+/** Null: never, there is nothing to wait for. */
+export function nextDue(document: WorkflowDocument, modifiedAt: number, now: number): number | null {
+  const expires = expiresAt(defaultTtlSeconds, document.ttl ?? null, modifiedAt);
+  const times = [deadlineOf(document, modifiedAt), expires === null ? null : expires + expiryMarginMs].filter((time) => time !== null);
+  if (times.length === 0) return null;
+  const over = document.status === "completed" || document.status === "cancelled" || document.status === "failed";
+  return Math.min(...times, over ? Infinity : now + lookMsMax);
+}
+
+/** Whether an append must touch the workflow too, so that it does not expire under its worker: after half its time. */
+export function needsRenewal({ document, modifiedAt }: Item, now: number): boolean {
+  const expires = expiresAt(defaultTtlSeconds, (document["ttl"] as number | undefined) ?? null, modifiedAt);
+  return expires !== null && now - modifiedAt > (expires - modifiedAt) / 2;
+}

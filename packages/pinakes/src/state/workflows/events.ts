@@ -1,0 +1,112 @@
+/**
+ * What happens to one workflow, read from the change feed of its workspace, so that nothing is missed, whichever process did it. The
+ * id of an event holds the place in the feed and is signed: whoever comes back with it goes on behind it, and only in this workflow.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WorkflowEvent } from "@pinakes/client";
+import { invalid } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Change } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { checkpointPrefix, type CheckpointItem } from "./checkpoint-item.ts";
+import { containerName } from "./definition.ts";
+import { leaseId, viewOf, type LeaseRecord } from "./lease.ts";
+import { noWorkflow, type Partitions } from "./partitions.ts";
+import { reservedIdPrefix } from "../system-container.ts";
+import type { WorkflowDocument } from "./transitions.ts";
+
+export interface FollowWorkflow {
+  readonly after?: string | undefined;
+  readonly signal: AbortSignal;
+  /** How long to wait at the end of the feed before looking again. */
+  readonly pollMs?: number;
+}
+
+const pollMsDefault = 500;
+const changesPerPage = 100;
+
+/** Whether `after` is good is known at once; whether there is such a workflow, with the first event that is asked for. */
+export function followWorkflow(
+  parts: StateParts,
+  partitions: Partitions,
+  scope: Scope,
+  workflowId: string,
+  options: FollowWorkflow,
+): AsyncIterable<WorkflowEvent> {
+  const cursor = options.after === undefined ? undefined : readId(parts, scope, workflowId, options.after);
+  return events(parts, partitions, scope, workflowId, { ...options, cursor });
+}
+
+async function* events(
+  parts: StateParts,
+  partitions: Partitions,
+  scope: Scope,
+  workflowId: string,
+  options: FollowWorkflow & { readonly cursor: string | undefined },
+): AsyncGenerator<WorkflowEvent, void> {
+  const { signal, pollMs = pollMsDefault } = options;
+  let { cursor } = options;
+  if (cursor === undefined) {
+    // The place first: what happens after the look is told.
+    ({ cursor } = await parts.items.changes(scope, containerName, { from: "now", limit: 1 }));
+    if ((await partitions.workflow(scope, workflowId)) === undefined) throw noWorkflow(workflowId);
+  }
+  const isStopped = () => signal.aborted;
+  while (!isStopped()) {
+    const page = await parts.items.changes(scope, containerName, { cursor, limit: changesPerPage });
+    const told = page.changes.filter(({ partition }) => partition[0] === workflowId).flatMap((change) => eventOf(workflowId, change));
+    for (const [i, event] of told.entries()) {
+      if (isStopped()) return;
+      // Nothing of ours follows the last one in its page. The others have the place of the page's beginning: after a reconnect some
+      // may come twice, none is missed.
+      yield { ...event, id: writeId(parts, scope, workflowId, i === told.length - 1 ? page.cursor : cursor) };
+    }
+    ({ cursor } = page);
+    if (!page.more) await sleep(pollMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+type Unplaced = Omit<WorkflowEvent, "id">;
+
+/** A change whose document has been replaced meanwhile is followed by the one that replaced it. */
+function eventOf(workflow_id: string, { kind, id, document, at, etag, expired }: Change): Unplaced[] {
+  const event = (type: WorkflowEvent["type"], data: JsonObject): Unplaced[] => [{ type, workflow_id, data: data, at: new Date(at).toISOString() }];
+  if (!id.startsWith(reservedIdPrefix)) {
+    if (kind === "delete") return event("workflow.deleted", expired === true ? { expired } : {});
+    if (document === undefined) return [];
+    const { status, current_step, total_steps, updated_at } = document as unknown as WorkflowDocument;
+    return event("workflow.changed", { status, current_step, total_steps, updated_at, etag });
+  }
+  if (kind === "delete" || document === undefined) return [];
+  if (id.startsWith(checkpointPrefix)) {
+    const { step, timestamp, bytes } = document as CheckpointItem;
+    return event("checkpoint.added", { step, timestamp, bytes });
+  }
+  const lease = document as LeaseRecord;
+  // One that nobody ever held came with its workflow.
+  if (id !== leaseId || lease.fencing_token === 0) return [];
+  const { owner, fencing_token, expires_at } = viewOf(lease);
+  return event("lease.changed", { owner: owner || null, fencing_token, expires_at: expires_at || null });
+}
+
+function sign({ signingKey }: StateParts, { tenant }: Scope, workflowId: string, cursor: string): Buffer {
+  return createHmac("sha256", signingKey)
+    .update(JSON.stringify(["workflow event", tenant, workflowId, cursor]))
+    .digest()
+    .subarray(0, 16);
+}
+
+function writeId(parts: StateParts, scope: Scope, workflowId: string, cursor: string): string {
+  return `${Buffer.from(cursor, "utf8").toString("base64url")}.${sign(parts, scope, workflowId, cursor).toString("base64url")}`;
+}
+
+function readId(parts: StateParts, scope: Scope, workflowId: string, id: string): string {
+  const [place = "", signature = ""] = typeof id === "string" ? id.split(".") : [];
+  const cursor = Buffer.from(place, "base64url").toString("utf8");
+  const given = Buffer.from(signature, "base64url");
+  const expected = sign(parts, scope, workflowId, cursor);
+  if (given.length === expected.length && timingSafeEqual(given, expected)) return cursor;
+  throw invalid("after: is not the id of an event of this workflow. Leave it out to begin now.");
+}

@@ -1,0 +1,67 @@
+/** Taking, keeping and giving back the lease of a workflow. */
+import type { Lease } from "@pinakes/client";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Changes } from "./change-workflow.ts";
+import {
+  checkLeaseSeconds,
+  checkOwner,
+  checkToken,
+  heldBy,
+  heldByAnother,
+  isHeld,
+  released,
+  renewed,
+  requireToken,
+  viewOf,
+  type LeaseRecord,
+} from "./lease.ts";
+
+const anyToken = true;
+
+export class Leases {
+  readonly #changes: Changes;
+
+  constructor(changes: Changes) {
+    this.#changes = changes;
+  }
+
+  async acquire(scope: Scope, workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+    const take = this.taking(options.owner, options.leaseSeconds, undefined);
+    const { lease } = await this.#changes.run(scope, workflowId, { anyToken }, (current) => ({ lease: take(current.lease, current.now) }));
+    return viewOf(lease);
+  }
+
+  /**
+   * How this owner gets it: free or over, with a new token; also from itself, because a worker that was restarted does not know its
+   * token. Whoever shows the present token keeps it.
+   */
+  taking(owner: string, leaseSeconds: number | undefined, fencingToken: number | undefined): (lease: LeaseRecord, now: number) => LeaseRecord {
+    const [name, seconds] = [checkOwner(owner), checkLeaseSeconds(leaseSeconds)];
+    return (lease, now) => {
+      if (fencingToken !== undefined) {
+        requireToken(lease, fencingToken, now);
+        if (isHeld(lease, now)) return renewed(lease, seconds, now);
+      }
+      if (isHeld(lease, now) && lease.owner !== name) throw heldByAnother(lease);
+      return heldBy(lease, name, seconds, now);
+    };
+  }
+
+  /** Also after its end, as long as nobody else took it. */
+  async renew(scope: Scope, workflowId: string, options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+    const [token, seconds] = [checkToken(options.fencingToken), checkLeaseSeconds(options.leaseSeconds)];
+    const { lease } = await this.#changes.run(scope, workflowId, { fencingToken: token }, (current) => {
+      if (current.lease.owner === null) throw new PinakesError("CONFLICT", `The lease of workflow "${workflowId}" was given back. Acquire it again.`);
+      return { lease: renewed(current.lease, seconds, current.now) };
+    });
+    return viewOf(lease);
+  }
+
+  /** Once more is fine. */
+  async release(scope: Scope, workflowId: string, { fencingToken }: { readonly fencingToken: number }): Promise<void> {
+    await this.#changes.run(scope, workflowId, { fencingToken: checkToken(fencingToken) }, ({ lease }) =>
+      lease.owner === null ? {} : { lease: released(lease) },
+    );
+  }
+}

@@ -1,0 +1,52 @@
+/** Lists and counts of workflows: by index, because they run over a whole workspace. */
+import type { Page, Stored, Workflow, WorkflowQuery, WorkflowStats } from "@pinakes/client";
+import { invalid, show } from "../../domain/errors.ts";
+import type { JsonScalar } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
+import { containerName } from "./definition.ts";
+import { checkLimit } from "./paging.ts";
+import { stored } from "./stored.ts";
+import { workflowStatuses, workflowTypes } from "./workflow-schema.ts";
+
+/** Newest first; of one type, last changed first. */
+export async function listWorkflows(
+  items: ItemStore,
+  scope: Scope,
+  { status, type, order = "desc", limit, cursor, session }: WorkflowQuery & { readonly session?: SessionTokens | undefined },
+): Promise<Page<Stored<Workflow>>> {
+  if (status !== undefined) requireOneOf("status", status, workflowStatuses);
+  if (type !== undefined) requireOneOf("type", type, workflowTypes);
+  requireOneOf("order", order, ["asc", "desc"]);
+  const page = await items.query(scope, containerName, {
+    ...indexFor(scope, { status, type }),
+    // The indexes run from the newest on.
+    order: order === "desc" ? "asc" : "desc",
+    limit: checkLimit(limit),
+    cursor,
+    session,
+  });
+  return { items: page.items.map((item) => stored({ ...item.document, checkpoints: [] }, item)), next_cursor: page.cursor ?? null };
+}
+
+function indexFor({ tenant }: Scope, { status, type }: Pick<WorkflowQuery, "status" | "type">): Pick<Query, "index" | "equals" | "range" | "filter"> {
+  if (status !== undefined) return { index: "byStatus", equals: { workspace_id: tenant, status }, ...(type === undefined ? {} : { filter: { type } }) };
+  if (type !== undefined) return { index: "byType", equals: { workspace_id: tenant, type } };
+  // Checkpoints have no time of creation.
+  return { index: "byCreated", equals: { workspace_id: tenant }, range: { gte: "" } };
+}
+
+export async function countWorkflows(items: ItemStore, scope: Scope): Promise<WorkflowStats> {
+  const count = async (index: string, equals: Readonly<Record<string, JsonScalar>>) =>
+    items.count(scope, containerName, { index, equals: { workspace_id: scope.tenant, ...equals } });
+  const [statuses, types] = await Promise.all([
+    Promise.all(workflowStatuses.map(async (status) => [status, await count("byStatus", { status })] as const)),
+    Promise.all(workflowTypes.map(async (type) => [type, await count("byType", { type })] as const)),
+  ]);
+  const total = statuses.reduce((sum, [, of]) => sum + of, 0);
+  return { total, by_status: Object.fromEntries(statuses) as WorkflowStats["by_status"], by_type: Object.fromEntries(types) as WorkflowStats["by_type"] };
+}
+
+function requireOneOf(name: string, value: unknown, allowed: readonly string[]): void {
+  if (!allowed.includes(value as string)) throw invalid(`${name}: must be one of ${allowed.join(", ")}, got ${show(value)}.`);
+}

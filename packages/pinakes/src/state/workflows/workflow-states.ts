@@ -1,0 +1,84 @@
+/** The container `workflow-states` for the containers API: the rules of workflows hold for writes through it too. */
+import type { IndexingPolicy } from "@pinakes/client";
+import { invalid } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { withoutSystemProperties } from "../../domain/system-properties.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import { reservedIdPrefix, type GenericWrite, type SystemContainer } from "../system-container.ts";
+import { definition } from "./definition.ts";
+import { leaseId, newLease } from "./lease.ts";
+import { checkWorkflow, completeWorkflow, requireWorkspace } from "./new-workflow.ts";
+import { afterTransition, type WorkflowDocument } from "./transitions.ts";
+import { WorkflowSchema } from "./workflow-schema.ts";
+
+const policy: IndexingPolicy = {
+  indexingMode: "consistent",
+  automatic: true,
+  includedPaths: [
+    { path: "/workflow_id/?" },
+    { path: "/workspace_id/?" },
+    { path: "/status/?" },
+    { path: "/type/?" },
+    { path: "/created_at/?" },
+    { path: "/updated_at/?" },
+    { path: "/current_step/?" },
+  ],
+  excludedPaths: [{ path: "/_etag/?" }, { path: "/agents/*/result/*" }, { path: "/checkpoints/*/state/*" }],
+  compositeIndexes: [
+    [
+      { path: "/workspace_id", order: "ascending" },
+      { path: "/status", order: "ascending" },
+      { path: "/created_at", order: "descending" },
+    ],
+    [
+      { path: "/workspace_id", order: "ascending" },
+      { path: "/type", order: "ascending" },
+      { path: "/updated_at", order: "descending" },
+    ],
+  ],
+};
+
+export const workflowStates: SystemContainer = Object.freeze({
+  definition,
+  schema: WorkflowSchema,
+  policy,
+  scanIndex: "byCreated",
+  prepare,
+  companions,
+});
+
+/** A new one is completed as `create` does it; a replaced one keeps what never changes and goes only where it may. */
+function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
+  const given = withoutSystemProperties(document);
+  if (before === undefined) return completeWorkflow(caller, given, now) as unknown as JsonObject;
+  requireWorkspace(caller, given["workspace_id"]);
+  const old = before as unknown as WorkflowDocument;
+  const next: JsonObject = { workspace_id: caller.scope.tenant, created_at: old.created_at, ...given, updated_at: new Date(now).toISOString() };
+  if (next["created_at"] !== old.created_at) throw invalid("created_at: never changes. Leave it out.");
+  const checked = checkWorkflow(next, now);
+  const keys = Object.keys(given).filter((key) => JSON.stringify(given[key]) !== JSON.stringify(before[key]));
+  return afterTransition(old, checked, new Set(keys), now) as unknown as JsonObject;
+}
+
+/**
+ * The lease comes and goes with its workflow, and a change is refused while somebody holds it. Without the time, one that is named at
+ * all counts as held.
+ */
+function companions(operations: readonly Operation[], now?: number): readonly Operation[] {
+  return operations.flatMap((operation): Operation[] => {
+    const id = "id" in operation ? operation.id : operation.document["id"];
+    // One that is put without looking is put again by its batch: the operation before it had its companion.
+    const blind = operation.op === "upsert" && operation.ifMatch === undefined;
+    if (operation.op === "check" || blind || (typeof id === "string" && id.startsWith(reservedIdPrefix))) return [];
+    if (operation.op === "create") {
+      const { workflow_id, ttl } = operation.document;
+      const { ttl: _never, ...lease } = newLease(workflow_id as string);
+      // Nobody looks after it until it is used as a workflow: it expires together with the document, if nothing happens.
+      return [{ op: "create", document: { ...lease, ...(ttl === undefined ? {} : { ttl }) } }];
+    }
+    const ended = now === undefined ? [] : [{ expires_at: { lte: new Date(now).toISOString() } }];
+    const where = { or: [{ owner: null }, ...ended] };
+    if (operation.op === "delete") return [{ op: "delete", id: leaseId, where }];
+    return [{ op: "patch", id: leaseId, patch: [{ op: "incr", path: "/changes", value: 1 }], where }];
+  });
+}

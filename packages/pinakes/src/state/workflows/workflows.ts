@@ -1,0 +1,232 @@
+/** Workflows: what runs, how far it has come, and from where it goes on. RFC 0006 has the items, the crash points and the leases. */
+import type {
+  Checkpoint,
+  CreateOptions,
+  Lease,
+  NewCheckpoint,
+  NewWorkflow,
+  Page,
+  Paging,
+  Resumed,
+  ResumeOptions,
+  Stored,
+  Workflow,
+  WorkflowAgent,
+  WorkflowChange,
+  WorkflowError,
+  WorkflowEvent,
+  WorkflowQuery,
+  WorkflowStats,
+  WorkflowWrite,
+} from "@pinakes/client";
+import type { RegisteredWork } from "../../containers/index.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { invalid, show } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { SessionTokens } from "../../ports/item-store.ts";
+import type { StateParts } from "../parts.ts";
+import { failed, moved, patched, resumed, retried, skipped, started, withAgent, type Action } from "./actions.ts";
+import { attendWorkflow } from "./attend.ts";
+import { Changes } from "./change-workflow.ts";
+import { CheckpointReads, noCheckpoint } from "./checkpoint-reads.ts";
+import { CheckpointWrites } from "./checkpoint-writes.ts";
+import { clean } from "./clean.ts";
+import { Creation } from "./create-workflow.ts";
+import { followWorkflow, type FollowWorkflow } from "./events.ts";
+import { latestOf, type LatestRecord } from "./latest.ts";
+import { leaseOf, viewOf } from "./lease.ts";
+import { Leases } from "./leases.ts";
+import { workflowLimits } from "./limits.ts";
+import { checkWorkflowId, noWorkflow, Partitions } from "./partitions.ts";
+import { countWorkflows, listWorkflows } from "./queries.ts";
+import { stored, type Version } from "./stored.ts";
+import { workflowStates } from "./workflow-states.ts";
+
+export class Workflows {
+  readonly #parts: StateParts;
+  readonly #partitions: Partitions;
+  readonly #changes: Changes;
+  readonly #reads: CheckpointReads;
+  readonly #writes: CheckpointWrites;
+  readonly #creation: Creation;
+  readonly #leases: Leases;
+  /** How many checkpoints were added to what `get` answered: two answers with the same document may differ in it. */
+  readonly #counts = new WeakMap<object, number>();
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+    this.#partitions = new Partitions(parts.items);
+    this.#changes = new Changes(parts, this.#partitions);
+    this.#reads = new CheckpointReads(parts);
+    this.#writes = new CheckpointWrites(parts, this.#changes);
+    this.#creation = new Creation(parts, this.#partitions, this.#writes);
+    this.#leases = new Leases(this.#changes);
+  }
+
+  /** Opens the container. */
+  async open(): Promise<void> {
+    await this.#parts.items.openContainer(workflowStates.definition);
+  }
+
+  /** Does what is due. */
+  async attend(entry: RegisteredWork): Promise<void> {
+    await attendWorkflow(this.#parts, this.#partitions, this.#changes, entry as RegisteredWork<"workflow">);
+  }
+
+  async create(caller: Caller, input: NewWorkflow, options: CreateOptions = {}): Promise<Stored<Workflow>> {
+    requireCaller(caller);
+    return this.#creation.create(caller, input, options);
+  }
+
+  async get(caller: Caller, workflowId: string, options: { readonly checkpoints?: "recent" | "none" } = {}): Promise<Stored<Workflow>> {
+    const scope = requireCaller(caller);
+    checkWorkflowId(workflowId);
+    const { checkpoints = "recent" } = options;
+    if (checkpoints === "none") {
+      const item = await this.#partitions.workflow(scope, workflowId);
+      if (item === undefined) throw noWorkflow(workflowId);
+      return stored({ ...item.document, checkpoints: [] }, item);
+    }
+    if (checkpoints !== "recent") throw invalid(`checkpoints: must be "recent" or "none", got ${show(checkpoints)}.`);
+    const { document, version, latest } = await this.#find(scope, workflowId);
+    if (latest === undefined) return stored(document, version);
+    const recent = await this.#reads.recent(scope, document, latest);
+    const omitted = recent.omitted === 0 ? {} : { checkpoints_omitted: recent.omitted };
+    const whole = stored({ ...document, checkpoints: recent.checkpoints as unknown as readonly JsonObject[], ...omitted }, version);
+    this.#counts.set(whole, latest.count);
+    return whole;
+  }
+
+  /** Tells two answers of `get` apart: the document's own etag, and behind a dot how many checkpoints were added. */
+  versionOf(workflow: Stored<Workflow>): string {
+    const count = this.#counts.get(workflow);
+    return count === undefined ? workflow._etag : `${workflow._etag}.${count}`;
+  }
+
+  async list(caller: Caller, query: WorkflowQuery & { readonly session?: SessionTokens | undefined } = {}): Promise<Page<Stored<Workflow>>> {
+    return listWorkflows(this.#parts.items, requireCaller(caller), query);
+  }
+
+  async stats(caller: Caller): Promise<WorkflowStats> {
+    return countWorkflows(this.#parts.items, requireCaller(caller));
+  }
+
+  async patch(caller: Caller, workflowId: string, change: WorkflowChange, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => patched(change));
+  }
+
+  async delete(caller: Caller, workflowId: string, options: WorkflowWrite = {}): Promise<void> {
+    const scope = requireCaller(caller);
+    checkWorkflowId(workflowId);
+    const { latest } = await this.#changes.run(scope, workflowId, options, () => ({ remove: true }));
+    if (latest === undefined) return;
+    // It is deleted, whatever happens now: what is left is in the registry of work.
+    await clean(this.#parts, scope, workflowId).catch((error: unknown) =>
+      this.#parts.log(`state: what workflow ${workflowId} of ${scope.tenant} left is removed later: ${String(error)}`),
+    );
+  }
+
+  async start(caller: Caller, workflowId: string, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => started);
+  }
+
+  async pause(caller: Caller, workflowId: string, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => moved("paused"));
+  }
+
+  async cancel(caller: Caller, workflowId: string, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => moved("cancelled"));
+  }
+
+  async complete(caller: Caller, workflowId: string, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => moved("completed"));
+  }
+
+  async fail(caller: Caller, workflowId: string, error: Partial<WorkflowError>, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => failed(error));
+  }
+
+  async retry(caller: Caller, workflowId: string, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => retried);
+  }
+
+  async skip(caller: Caller, workflowId: string, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => skipped);
+  }
+
+  async resume(caller: Caller, workflowId: string, options: ResumeOptions = {}): Promise<Resumed> {
+    const scope = requireCaller(caller);
+    checkWorkflowId(workflowId);
+    const { owner, leaseSeconds, ...write } = options;
+    const take = owner === undefined ? undefined : this.#leases.taking(owner, leaseSeconds, write.fencingToken);
+    const { workflow, lease, latest } = await this.#changes.run(scope, workflowId, { ...write, anyToken: take !== undefined }, (current) => {
+      const next = resumed(current.document, current.now);
+      return { ...(next === undefined ? {} : { document: next }), ...(take === undefined ? {} : { lease: take(current.lease, current.now) }) };
+    });
+    const checkpoint = (await this.#reads.at(scope, workflow as unknown as JsonObject, latest, "latest")) ?? null;
+    const { state = {}, agent_context = {} } = checkpoint ?? {};
+    return { workflow, checkpoint, state, agent_context, lease: take === undefined ? null : viewOf(lease) };
+  }
+
+  async setAgent(caller: Caller, workflowId: string, agentId: string, agent: Partial<WorkflowAgent>, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+    return this.#act(caller, workflowId, options, () => withAgent(agentId, agent));
+  }
+
+  async checkpoint(caller: Caller, workflowId: string, checkpoint: NewCheckpoint, options: WorkflowWrite = {}): Promise<Checkpoint> {
+    const scope = requireCaller(caller);
+    return this.#writes.append(scope, checkWorkflowId(workflowId), checkpoint, options);
+  }
+
+  async checkpoints(caller: Caller, workflowId: string, query: Paging & { readonly order?: "asc" | "desc" | undefined } = {}): Promise<Page<Checkpoint>> {
+    const scope = requireCaller(caller);
+    const { document, latest } = await this.#find(scope, checkWorkflowId(workflowId));
+    return this.#reads.page(scope, document, latest, query);
+  }
+
+  async checkpointAt(caller: Caller, workflowId: string, step: number | "latest"): Promise<Checkpoint> {
+    const scope = requireCaller(caller);
+    checkWorkflowId(workflowId);
+    if (step !== "latest" && !(Number.isInteger(step) && step >= 0 && step <= workflowLimits.checkpointStepMax))
+      throw invalid(`step: must be "latest" or a whole number from 0 to ${workflowLimits.checkpointStepMax}, got ${show(step)}.`);
+    const { document, latest } = await this.#find(scope, workflowId);
+    const checkpoint = await this.#reads.at(scope, document, latest, step);
+    if (checkpoint === undefined) throw noCheckpoint(workflowId, step);
+    return checkpoint;
+  }
+
+  async acquireLease(caller: Caller, workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+    const scope = requireCaller(caller);
+    return this.#leases.acquire(scope, checkWorkflowId(workflowId), options);
+  }
+
+  async renewLease(caller: Caller, workflowId: string, options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+    const scope = requireCaller(caller);
+    return this.#leases.renew(scope, checkWorkflowId(workflowId), options);
+  }
+
+  async releaseLease(caller: Caller, workflowId: string, options: { readonly fencingToken: number }): Promise<void> {
+    const scope = requireCaller(caller);
+    await this.#leases.release(scope, checkWorkflowId(workflowId), options);
+  }
+
+  events(caller: Caller, workflowId: string, options: FollowWorkflow): AsyncIterable<WorkflowEvent> {
+    const scope = requireCaller(caller);
+    return followWorkflow(this.#parts, this.#partitions, scope, checkWorkflowId(workflowId), options);
+  }
+
+  async #find(scope: Scope, workflowId: string): Promise<{ document: JsonObject; version: Version; latest: LatestRecord | undefined }> {
+    const { workflow, lease, latest } = await this.#partitions.all(scope, workflowId);
+    if (workflow === undefined) throw noWorkflow(workflowId);
+    return { document: workflow.document, version: workflow, latest: latestOf(latest, leaseOf(lease, workflowId)) };
+  }
+
+  /** The action is made after the caller is known: it may refuse its input. */
+  async #act(caller: Caller, workflowId: string, options: WorkflowWrite, make: () => Action): Promise<Stored<Workflow>> {
+    const scope = requireCaller(caller);
+    checkWorkflowId(workflowId);
+    const action = make();
+    const { workflow } = await this.#changes.run(scope, workflowId, options, ({ document, now }) => ({ document: action(document, now) }));
+    return workflow;
+  }
+}

@@ -1,0 +1,151 @@
+/** The containers of the system through the containers API, in a whole Pinakes, on every engine. */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { StateApi } from "@pinakes/client";
+import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
+import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
+import { failure } from "../../src/testing/item-store/fixture.ts";
+import { openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { memoryExample, metricExample, toolExample, workflowExample, workspace } from "./containers-examples.ts";
+
+let postgres: TestServer;
+let dynamo: DynamoServer;
+beforeAll(async () => {
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
+  [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await Promise.all([postgres.stop(), dynamo.stop()]);
+});
+
+const system = [
+  "workflow-states",
+  "agent-memories",
+  "agent-metrics",
+  "tool-invocations",
+  "thread-message-store",
+  "system-thread-message-store",
+  "agent-entity-store",
+];
+
+describe.each([
+  ["memory", () => ({})],
+  ["sqlite", () => ({})],
+  ["PostgreSQL", () => ({ items: postgres.url })],
+  ["DynamoDB", () => ({ items: `dynamodb://local/containers?endpoint=${dynamo.endpoint}` })],
+] as const)("the containers of the system on %s", (engine, stores) => {
+  let test: TestPinakes;
+  let api: StateApi;
+  beforeAll(async () => {
+    const near = engine === "memory" || engine === "sqlite" ? engine : "elsewhere";
+    test = await openTestPinakes(near, { ...stores(), background: false });
+    api = test.pinakes.state.as(test.pinakes.as({ tenant: workspace, userId: "ann" }));
+  }, 120_000);
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const withoutSystem = ({ _etag, _ts, ...document }: { readonly _etag: string; readonly _ts: number }): object => document;
+
+  it("R-AGT-01 R-AGT-11 R-AGT-25 R-AGT-34 R-AGT-40 R-AGT-45 one open makes all of them, with their partitions and times to live", async () => {
+    const { items } = await api.containers.list();
+    expect(items.map(({ name, kind, partition_key, default_ttl, append_only }) => [name, kind, partition_key, default_ttl, append_only])).toEqual([
+      ["workflow-states", "system", "/workflow_id", 2_592_000, false],
+      ["agent-memories", "system", "/agent_id", 7_776_000, false],
+      ["agent-metrics", "system", "/metric_date", 15_552_000, false],
+      ["tool-invocations", "system", "/tool_date", 7_776_000, true],
+      ["thread-message-store", "system", "/threadId", -1, false],
+      ["system-thread-message-store", "system", "/threadId", -1, false],
+      ["agent-entity-store", "system", "/agentId", -1, false],
+    ]);
+    for (const name of system) expect((await api.containers.indexes(name)).items.every(({ state }) => state === "ready")).toBe(true);
+  });
+
+  it("R-AGT-12 R-AGT-26 R-AGT-35 the example documents come back as they were sent, byte for byte but for _etag and _ts", async () => {
+    for (const [name, pk, example] of [
+      ["workflow-states", "workflow-123", workflowExample],
+      ["agent-memories", "architect-001", memoryExample],
+      ["agent-metrics", "2025-10-07", metricExample],
+    ] as const) {
+      const made = await api.containers.create(name, example);
+      expect(JSON.stringify(withoutSystem(made))).toBe(JSON.stringify(example));
+      expect(await api.containers.read(name, pk, example.id)).toEqual(made);
+      await failure(api.containers.create(name, example), "CONFLICT");
+      const [found] = (await api.containers.query(name, { query: "SELECT * FROM c WHERE c.id = @id", parameters: [{ name: "@id", value: example.id }], pk }))
+        .items;
+      expect(found).toEqual(made);
+    }
+    await api.tools.ingest([toolExample]);
+    const logged = await api.containers.read("tool-invocations", "2025-10-07", toolExample.id);
+    expect(withoutSystem(logged)).toEqual(toolExample);
+  });
+
+  it("R-AGT-40 tool invocations are only added, and only where they are redacted", async () => {
+    const [pk, id] = ["2025-10-07", toolExample.id];
+    await failure(api.containers.create("tool-invocations", { ...toolExample, id: "another" }), "FORBIDDEN");
+    await failure(api.containers.upsert("tool-invocations", toolExample), "CONFLICT");
+    await failure(api.containers.replace("tool-invocations", toolExample), "CONFLICT");
+    await failure(api.containers.patch("tool-invocations", pk, id, [{ op: "set", path: "/status", value: "error" }]), "CONFLICT");
+    await failure(api.containers.deleteItem("tool-invocations", pk, id), "CONFLICT");
+    await failure(api.containers.deletePartition("tool-invocations", pk), "CONFLICT");
+    expect(await api.containers.read("tool-invocations", pk, id)).toMatchObject({ status: "success" });
+  });
+
+  it("R-AGT-07 R-AGT-08 R-AGT-09 wrong times, unknown values and other workspaces are refused with their path", async () => {
+    const times = await failure(api.containers.create("agent-memories", { ...memoryExample, id: "m2", timestamp: "yesterday" }), "INVALID");
+    expect(times.detail).toMatch(/timestamp: .*ISO 8601/);
+    const kinds = await failure(api.containers.create("agent-metrics", { ...metricExample, id: "m3", metric_type: "speed" }), "INVALID");
+    expect(kinds.detail).toMatch(/metric_type: .*"latency"/);
+    await failure(api.containers.create("agent-memories", { ...memoryExample, id: "m4", workspace_id: "other" }), "FORBIDDEN");
+    await failure(api.containers.create("workflow-states", { ...workflowExample, workflow_id: "w2", status: "sleeping" }), "INVALID");
+    await failure(api.containers.create("agent-metrics", { ...metricExample, id: "m5", metric_date: "2025-10-08" }), "INVALID");
+    const derived = await api.containers.create("agent-metrics", { ...metricExample, id: "m6", metric_date: undefined, value: 5 });
+    expect(derived["metric_date"]).toBe("2025-10-07");
+    const made = await api.containers.create("workflow-states", { type: "sequential", name: "Made here", total_steps: 2 });
+    expect(await api.workflows.get(made["workflow_id"] as string)).toMatchObject({ id: made.id, name: "Made here", status: "pending" });
+    const { lines } = await api.containers.bulk("agent-metrics", [{ op: "create", document: { ...metricExample, id: "m7", metric_date: undefined } }]);
+    expect(lines).toEqual([{ line: 1, status: 201, id: "m7" }]);
+  });
+
+  it("R-AGT-14 R-AGT-24 the rules of workflows hold: transitions, and the lease that somebody holds", async () => {
+    await failure(api.containers.patch("workflow-states", "workflow-123", workflowExample.id, [{ op: "set", path: "/status", value: "pending" }]), "CONFLICT");
+    const paused = await api.containers.patch("workflow-states", "workflow-123", workflowExample.id, [{ op: "set", path: "/status", value: "paused" }], {
+      condition: "from c where c.status = 'in_progress'",
+    });
+    expect(paused).toMatchObject({ status: "paused" });
+    const lease = await api.workflows.acquireLease("workflow-123", { owner: "worker", leaseSeconds: 60 });
+    expect(lease).toMatchObject({ owner: "worker" });
+    await failure(api.containers.patch("workflow-states", "workflow-123", workflowExample.id, [{ op: "set", path: "/name", value: "mine" }]), "CONFLICT");
+    await failure(api.containers.deleteItem("workflow-states", "workflow-123", workflowExample.id), "CONFLICT");
+    await failure(api.containers.deletePartition("workflow-states", "workflow-123"), "CONFLICT");
+    expect(await api.workflows.get("workflow-123")).toMatchObject({ name: workflowExample.name, status: "paused" });
+  });
+
+  it("R-AGT-45 R-AGT-57 threads and entities keep their shape; what the features wrote is found here, and their companions are not", async () => {
+    const old = { id: "m1", threadId: "t1", role: "user", parts: [{ text: "hi" }] };
+    expect(withoutSystem(await api.containers.create("thread-message-store", old))).toEqual(old);
+    await api.threads.append("t1", { role: "assistant", text: "hello" });
+    await api.containers.upsert("agent-entity-store", { id: "e1", agentId: "a1", any: ["shape"] });
+    const ids = async (name: string, query: string): Promise<readonly unknown[]> => (await api.containers.query(name, { query, limit: 1_000 })).items;
+    await expect.poll(() => ids("thread-message-store", "SELECT VALUE c.role FROM c WHERE c.threadId = 't1'")).toHaveLength(2);
+    for (const name of system) {
+      const where = "SELECT VALUE c.id FROM c WHERE c.workspace_id = @workspace_id";
+      const page = await api.containers.query(name, { query: where, parameters: [{ name: "@workspace_id", value: workspace }] });
+      expect([name, page.items.filter((id) => String(id).startsWith("~") && !String(id).startsWith("~checkpoint"))]).toEqual([name, []]);
+      await expect.poll(async () => (await ids(name, "SELECT VALUE COUNT(1) FROM c"))[0]).toBeGreaterThan(name.startsWith("system") ? -1 : 0);
+      expect([name, (await ids(name, "SELECT VALUE c.id FROM c WHERE IS_DEFINED(c.pinakes_companion)")).length]).toEqual([name, 0]);
+    }
+  });
+
+  it("R-AGT-09 another workspace finds nothing in any of them", async () => {
+    const other = test.pinakes.state.as(test.pinakes.as({ tenant: "ws-other", userId: "eve", role: "admin" }));
+    for (const name of system) {
+      expect([name, (await other.containers.query(name, { query: "SELECT * FROM c" })).items]).toEqual([name, []]);
+      expect((await other.containers.query(name, { query: `SELECT * FROM c WHERE c.workspace_id = '${workspace}'` })).items).toEqual([]);
+      if (name !== "agent-metrics") expect((await other.containers.changes(name, { mode: "all" })).items).toEqual([]);
+    }
+    await failure(other.containers.read("workflow-states", "workflow-123", workflowExample.id), "NOT_FOUND");
+    await failure(other.containers.deleteItem("agent-memories", "architect-001", memoryExample.id), "NOT_FOUND");
+    expect(await other.containers.deletePartition("agent-memories", "architect-001")).toEqual({ deleted: 0 });
+    expect(await api.containers.read("agent-memories", "architect-001", memoryExample.id)).toMatchObject({ content: memoryExample.content });
+  });
+});

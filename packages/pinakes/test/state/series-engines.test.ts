@@ -1,0 +1,159 @@
+/** The essentials of both series on every engine; and on DynamoDB with indexes that are late, nothing but lists is. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NewMetric, NewToolInvocation } from "@pinakes/client";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startLagProxy, type LagProxy } from "../../src/drivers/dynamodb/lag-proxy.ts";
+import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
+import { TestStores } from "../../src/drivers/dynamodb/test-stores.ts";
+import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
+import { open, type Pinakes } from "../../src/open.ts";
+import type { Operation } from "../../src/ports/item-store.ts";
+import { agentMetrics } from "../../src/state/series/metric-document.ts";
+import { openTestSeries, TestClock, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
+
+const hour = 3_600_000;
+const iso = (at: number) => new Date(at).toISOString();
+const metric = (i: number, more: Partial<NewMetric> = {}): NewMetric => ({
+  id: `m${i}`,
+  agent_id: `a${i % 3}`,
+  metric_type: "latency",
+  value: i,
+  timestamp: iso(testStart + i * 600_000),
+  ...more,
+});
+const call = (i: number, more: Partial<NewToolInvocation> = {}): NewToolInvocation => ({
+  id: `t${i}`,
+  tool_name: `tool-${i % 2}`,
+  agent_id: "a1",
+  session_id: "s1",
+  status: "success",
+  duration_ms: i,
+  timestamp: iso(testStart + i * 60_000),
+  ...more,
+});
+/** As long as the machine needs. */
+const patiently = { timeout: 30_000 };
+const days = { from: "2030-01-01T00:00:00Z", to: "2030-01-05T00:00:00Z" };
+
+let postgres: TestServer;
+let dynamo: DynamoServer;
+beforeAll(async () => {
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
+  [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await Promise.all([postgres.stop(), dynamo.stop()]);
+});
+
+describe.each([
+  ["memory", () => "memory:"],
+  ["SQLite", () => undefined],
+  ["PostgreSQL", () => postgres.url],
+  ["DynamoDB", () => `dynamodb://local/series?endpoint=${dynamo.endpoint}`],
+])("on %s", (_, address) => {
+  let dir: string;
+  let pinakes: Pinakes;
+  let test: TestSeries;
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), "pinakes-series-"));
+    const [clock, items] = [new TestClock(), address()];
+    pinakes = await open({ dir, clock, background: false, ...(items === undefined ? {} : { items }) });
+    test = await openTestSeries({ clock, items: pinakes.items, objects: pinakes.objects }, { sealRowsMin: 2 });
+  });
+  afterAll(async () => {
+    await pinakes.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  it(
+    "R-AGT-34 R-AGT-38 R-AGT-39 metrics go in once, come in the order of time over days, and add up before and after sealing",
+    { timeout: 60_000 },
+    async () => {
+      const { metrics, user } = test;
+      const lines = [...Array.from({ length: 300 }, (_unused, i) => metric(i)), metric(7, { value: -1 })];
+      expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 300, failed: 1, lines: [{ line: 301, status: 409 }] });
+      expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 0, duplicates: 300, failed: 1 });
+      const walk = async () => {
+        const found: number[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await metrics.list(user, { agent_id: "a1", from: iso(testStart + 24 * hour), order: "desc", limit: 30, cursor });
+          found.push(...page.items.map(({ value }) => value));
+          cursor = page.next_cursor ?? undefined;
+        } while (cursor !== undefined);
+        return found;
+      };
+      await expect.poll(walk, patiently).toEqual(
+        Array.from({ length: 300 }, (_unused, i) => i)
+          .filter((i) => i % 3 === 1 && i >= 144)
+          .toReversed(),
+      );
+      const sum = async () =>
+        (await metrics.aggregate(user, { ...days, aggregates: ["sum", "p95"], group_by: ["agent_id"] })).items.map(({ values }) => [values.sum, values.p95]);
+      const wanted = [0, 1, 2].map((agent) => {
+        const values = Array.from({ length: 100 }, (_unused, i) => 3 * i + agent);
+        return [values.reduce((total, value) => total + value, 0), values[94]];
+      });
+      expect(await sum()).toEqual(wanted);
+      test.clock.at = testStart + 72 * hour;
+      await expect.poll(async () => (await test.sweep(), (await test.objects.list(user.scope, "state/metrics/")).keys.length), patiently).toBe(50);
+      expect(await sum()).toEqual(wanted);
+      test.clock.at = testStart;
+    },
+  );
+
+  it("R-AGT-40 R-AGT-43 R-AGT-44 the tool log is redacted, chained, found and exported", { timeout: 60_000 }, async () => {
+    const { tools, user, admin } = test;
+    await tools.putRule(admin, { tool_name: "tool-1", sensitive: true });
+    await tools.putSettings(admin, { hash_chain: true });
+    const lines = Array.from({ length: 120 }, (_unused, i) => call(i, { input_args: { secret: `s${i}` } }));
+    await Promise.all([tools.ingest(user, lines), test.again().tools.ingest(user, lines)]);
+    expect(await tools.verifyChain(user, "2030-01-01")).toMatchObject({ entries: 120, intact: true });
+    expect((await tools.get(user, "2030-01-01", "t1")).input_args).toEqual({});
+    expect((await tools.get(user, "2030-01-01", "t2")).input_args).toEqual({ secret: "s2" });
+    await expect
+      .poll(async () => (await tools.list(user, { tool_name: "tool-1", order: "asc", limit: 1000 })).items.map(({ duration_ms }) => duration_ms), patiently)
+      .toEqual(Array.from({ length: 60 }, (_unused, i) => 2 * i + 1));
+    await expect.poll(async () => (await Array.fromAsync(tools.export(user, { format: "csv" }))).length, patiently).toBe(121);
+    expect((await tools.aggregate(user, { ...days, aggregates: ["count"] })).rows_aggregated).toBe(120);
+    await test.items.write(user.scope, "tool-invocations", ["2030-01-01"], { op: "patch", id: "t5", patch: [{ op: "set", path: "/duration_ms", value: 0 }] });
+    expect(await tools.verifyChain(user, "2030-01-01")).toMatchObject({ intact: false, broken_at: "t5" });
+    expect((await tools.list(test.stranger)).items).toEqual([]);
+  });
+});
+
+describe("on DynamoDB with late indexes", () => {
+  let proxy: LagProxy;
+  beforeAll(async () => {
+    proxy = await startLagProxy({ lagMs: 0 });
+  });
+  afterAll(() => proxy.stop());
+
+  it("aggregates and blocks are right at once, however late the indexes are", { timeout: 60_000 }, async () => {
+    const clock = new TestClock();
+    await using items = await new TestStores(() => proxy.endpoint).open({ clock, indexWaitMsMax: 100 });
+    const test = await openTestSeries({ clock, items }, { sealRowsMin: 2 });
+    const count = async (metrics = test.again().metrics) => (await metrics.aggregate(test.user, { ...days, aggregates: ["count"] })).rows_aggregated;
+    proxy.lag(3_600_000);
+    await test.metrics.ingest(
+      test.user,
+      Array.from({ length: 20 }, (_unused, i) => metric(i)),
+    );
+    expect((await test.metrics.list(test.user)).items).toEqual([]);
+    expect(await count()).toBe(20);
+    clock.at = testStart + 24 * hour;
+    expect(await count()).toBe(20);
+    expect((await test.objects.list(test.user.scope, "state/metrics/")).keys.length).toBe(4);
+    const removal: Operation = { op: "delete", id: "m3" };
+    await items.batch(test.user.scope, "agent-metrics", ["2030-01-01"], [removal, ...(agentMetrics.companions?.([removal]) ?? [])]);
+    expect(await count()).toBe(19);
+    await test.metrics.ingest(test.user, [metric(21)]);
+    expect(await count()).toBe(20);
+    proxy.lag(0);
+    expect(await count()).toBe(20);
+  });
+});
