@@ -1,0 +1,114 @@
+/**
+ * Chats of the AI SDK: the functions of its guide on message persistence, on Pinakes' threads. A chat is a thread, a message is a
+ * message of it under its own id.
+ */
+import type { JsonObject, Page, Paging, StateApi, Stored, ThreadMessage } from "@pinakes/client";
+import { generateId, type UIMessage } from "ai";
+import { inBatches } from "./in-batches.ts";
+import { planSave, type Given, type SavePlan } from "./save-plan.ts";
+import { fromDocument, toDocument } from "./ui-document.ts";
+
+export interface ChatStoreOptions {
+  /** Of new chats. Default: `generateId` of the AI SDK. */
+  readonly generateId?: (() => string) | undefined;
+}
+
+export interface ChatStore<Message extends UIMessage = UIMessage> {
+  /** A new, empty chat; its id. CONFLICT when there is one with the id given. */
+  createChat(options?: { readonly chatId?: string | undefined; readonly metadata?: JsonObject | undefined }): Promise<string>;
+  /** All messages in order; none for a chat that does not exist. */
+  loadChat(chatId: string): Promise<Message[]>;
+  /**
+   * Stores the messages: new ones are added at the end, changed ones replaced where they are, and stored ones that the list leaves
+   * out between its first and its last message removed. The same again changes nothing.
+   */
+  saveChat(chat: { readonly chatId: string; readonly messages: readonly Message[] }): Promise<void>;
+  listMessages(chatId: string, query?: Paging & { readonly order?: "asc" | "desc" | undefined }): Promise<Page<Message>>;
+  deleteChat(chatId: string): Promise<{ readonly deleted: number }>;
+}
+
+/** The container behind `threads`. */
+const threadContainer = "thread-message-store";
+const headerId = "pinakes.chat";
+const pageItems = 100;
+/** Savers of one chat take turns; more turns than this means that something else is wrong. */
+const attemptsMax = 50;
+const pauseMsMax = 50;
+
+/**
+ * @example
+ * const chats = createChatStore(api);
+ * const chatId = await chats.createChat();
+ * await chats.saveChat({ chatId, messages });
+ */
+export function createChatStore<Message extends UIMessage = UIMessage>(
+  api: Pick<StateApi, "threads" | "containers">,
+  options: ChatStoreOptions = {},
+): ChatStore<Message> {
+  const newId = options.generateId ?? generateId;
+  return {
+    createChat: async ({ chatId = newId(), metadata = {} } = {}) => {
+      // The token makes the content new, so that a second create is a conflict and no repetition.
+      await api.threads.append(chatId, { id: headerId, kind: "chat", metadata, created_at: new Date().toISOString(), token: crypto.randomUUID() });
+      return chatId;
+    },
+    loadChat: async (chatId) => (await storedMessages(api, chatId)).flatMap((document) => fromDocument<Message>(document) ?? []),
+    saveChat: async ({ chatId, messages }) => save(api, chatId, messages.map(toDocument)),
+    listMessages: async (chatId, query) => {
+      const page = await api.threads.list(chatId, query);
+      return { items: page.items.flatMap((document) => fromDocument<Message>(document) ?? []), next_cursor: page.next_cursor };
+    },
+    deleteChat: (chatId) => api.threads.clear(chatId),
+  };
+}
+
+type Api = Pick<StateApi, "threads" | "containers">;
+
+async function storedMessages(api: Api, chatId: string): Promise<Stored<ThreadMessage>[]> {
+  const documents: Stored<ThreadMessage>[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.threads.list(chatId, { limit: pageItems, cursor });
+    documents.push(...page.items.filter((document) => fromDocument(document) !== undefined));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return documents;
+}
+
+/** Somebody who saves the same chat at the same time makes a step fail; then what is stored is read and the plan made anew. */
+async function save(api: Api, chatId: string, given: readonly Given[]): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const plan = planSave(await storedMessages(api, chatId), given);
+    try {
+      await carryOut(api, chatId, plan);
+      return;
+    } catch (error) {
+      if (!isRace(error) || attempt === attemptsMax) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(pauseMsMax, attempt * 2)));
+    }
+  }
+}
+
+/** Additions before removals: whatever stops here, no message of the list is missing, and the same save again goes on. */
+async function carryOut(api: Api, chatId: string, plan: SavePlan): Promise<void> {
+  for (const { stored, given } of plan.replace) {
+    const { _etag, _ts, ...kept } = stored;
+    await api.containers.replace(threadContainer, { ...kept, ...given }, { ifMatch: _etag });
+  }
+  for (const batch of inBatches(plan.append)) await api.threads.appendMany(chatId, batch);
+  for (const { id, _etag } of plan.remove) await removeOnce(api, chatId, id, _etag);
+}
+
+async function removeOnce(api: Api, chatId: string, id: string, ifMatch: string): Promise<void> {
+  try {
+    await api.threads.deleteMessage(chatId, id, { ifMatch });
+  } catch (error) {
+    if (codeOf(error) !== "NOT_FOUND") throw error;
+  }
+}
+
+const isRace = (error: unknown) => ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(codeOf(error) ?? "");
+
+function codeOf(error: unknown): string | undefined {
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

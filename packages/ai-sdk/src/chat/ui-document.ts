@@ -1,0 +1,42 @@
+/** A UI message as a message of a thread, and back. */
+import type { JsonObject, JsonValue, Stored, ThreadMessage } from "@pinakes/client";
+import { PinakesClientError } from "@pinakes/client";
+import type { UIMessage } from "ai";
+
+const messageKind = "ui-message";
+
+/** The message as JSON: `undefined` is gone, dates are text. What is compared and what is stored is the same. */
+export function toDocument(message: UIMessage): JsonObject & { readonly id: string } {
+  if (typeof message.id !== "string" || message.id === "") {
+    throw new PinakesClientError({
+      code: "INVALID",
+      status: 400,
+      detail:
+        'A message without an id cannot be saved twice as one. Give the response one: toUIMessageStream({ generateMessageId: createIdGenerator({ prefix: "msg" }) }).',
+    });
+  }
+  return { id: documentId(message.id), kind: messageKind, role: message.role, message: JSON.parse(JSON.stringify(message)) as JsonObject };
+}
+
+// oxlint-disable-next-line no-control-regex
+const unfit = /[%/\\?#\u0000-\u001f\u007f\u{10ffff}]|^~/gu;
+
+/** The message's own id where a document may have it; else with the unfit characters written otherwise. The message keeps its id. */
+const documentId = (id: string) => id.replace(unfit, (char) => encodeURIComponent(char).replace("~", "%7E"));
+
+/** Undefined for what other things put into the same thread. */
+export function fromDocument<Message extends UIMessage>(document: Stored<ThreadMessage>): Message | undefined {
+  return document["kind"] === messageKind ? (document["message"] as unknown as Message) : undefined;
+}
+
+export const isSameMessage = (stored: JsonObject, given: JsonObject): boolean => isSameJson(stored["message"], given["message"]);
+
+/** The order of properties is not kept by every engine, so it does not count. */
+function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  const left = a as JsonObject;
+  const right = b as JsonObject;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]));
+}

@@ -1,0 +1,204 @@
+/**
+ * Reads and writes the items of threads.
+ *
+ * - A checkpoint is written last, in the batch that ends a put: it is there with everything it needs, or not at all.
+ * - Every batch begins with the fence of its life (lives.ts): a put that began before the thread was deleted fails instead of leaving a
+ *   checkpoint whose lists were deleted under it; it then begins again in the next life.
+ * - Within a life nothing is ever removed, so what was once seen there need not be written again.
+ */
+import type { BatchOperation, JsonObject } from "@pinakes/client";
+import { errorCode } from "../source.ts";
+import { blobIds, blobItems, blobOfItems, isList, namesIn, type Blob, type Blobs, type Cell, type ListCell, type TextCell } from "./cells.ts";
+import type { ChainNode } from "./chain.ts";
+import { endThread, removeBefore } from "./delete-thread.ts";
+import { nodeId, nodeRange, threadItem } from "./keys.ts";
+import { fence, lifeOfItem, nextLife } from "./lives.ts";
+import type { CheckpointRecord } from "./records.ts";
+import { KnownThread, type ThreadCache } from "./thread-cache.ts";
+import { pause, type ThreadItems } from "./thread-items.ts";
+
+type ThreadDocument = JsonObject & { readonly id: string };
+export interface Addition {
+  readonly blobs: Blobs;
+  /** By channel. */
+  readonly nodes: ReadonlyMap<string, readonly ChainNode[]>;
+  /** The checkpoint among the last. */
+  readonly record?: CheckpointRecord;
+  /** Written last, together. */
+  readonly last: readonly BatchOperation[];
+}
+
+const batchOperationsMax = 25;
+/** As JSON; a request to a server may have 1 MiB. */
+const batchCharsMax = 700_000;
+const attemptsMax = 20;
+
+export class ThreadStore {
+  readonly #items: ThreadItems;
+  readonly #cache: ThreadCache;
+
+  constructor(items: ThreadItems, cache: ThreadCache) {
+    this.#items = items;
+    this.#cache = cache;
+  }
+
+  /** Loads what these cells need and is not known yet; false when something is not there. */
+  async load(threadId: string, record: CheckpointRecord, cells: ReadonlyMap<string, Cell>, others: readonly TextCell[]): Promise<boolean> {
+    const known = this.#cache.of(threadId, record.life);
+    known.addRecent(record);
+    // One after the other would be as many waits as there are channels.
+    const lists = await Promise.all([...cells].map(async ([channel, cell]) => (isList(cell) ? this.#elements(threadId, known, channel, cell) : [cell])));
+    if (lists.includes(undefined)) return false;
+    const needed = [...others, ...lists.flatMap((list) => list ?? [])];
+    let names = needed.flatMap(namesIn);
+    while (names.length > 0) {
+      if (!(await this.#loadBlobs(threadId, known, names))) return false;
+      names = names.flatMap((name) => known.blob(name)?.r ?? []).filter((name) => known.blob(name) === undefined);
+    }
+    return true;
+  }
+
+  blob(threadId: string, life: string): (name: string) => Blob {
+    const known = this.#cache.of(threadId, life);
+    return (name) => known.blob(name) as Blob;
+  }
+
+  elements(threadId: string, life: string, channel: string, cell: ListCell): readonly TextCell[] {
+    return this.#cache.of(threadId, life).openChain(channel).walk(cell) as TextCell[];
+  }
+
+  /** What is stored of a channel's list, read if it is not known. */
+  async knownChain(threadId: string, known: KnownThread, channel: string): Promise<ReturnType<KnownThread["openChain"]>> {
+    const chain = known.chain(channel);
+    if (chain !== undefined) return chain;
+    if (known.etag !== undefined) await this.#loadNodes(threadId, known, channel, 0, Number.MAX_SAFE_INTEGER);
+    return known.openChain(channel);
+  }
+
+  /**
+   * Adds to a thread in its present life. `make` says what, given that life; it is asked again when the thread was deleted meanwhile.
+   * What `make` adds is known afterwards.
+   */
+  async add(threadId: string, make: (known: KnownThread) => Promise<Addition>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const known = await this.#present(threadId);
+      const written: string[] = [];
+      try {
+        const addition = await make(known);
+        await this.#write(threadId, known, addition, written);
+        for (const [name, blob] of addition.blobs) known.addBlob(name, blob);
+        for (const [channel, nodes] of addition.nodes) for (const node of nodes) known.addNode(channel, node);
+        if (addition.record !== undefined) known.addRecent(addition.record);
+        return;
+      } catch (error) {
+        this.#cache.forget(threadId);
+        if (!lostItsLife(error) || attempt >= attemptsMax) throw error;
+        // What this attempt left in a life that is over: nobody else would find it.
+        await this.#items.remove(
+          threadId,
+          written.map((id) => ({ op: "delete", id })),
+        );
+        await pause(attempt);
+      }
+    }
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    this.#cache.forget(threadId);
+    await endThread(this.#items, threadId);
+  }
+
+  async #present(threadId: string): Promise<KnownThread> {
+    const known = this.#cache.get(threadId);
+    if (known?.etag !== undefined) return known;
+    const item = await this.#items.read(threadId, threadItem);
+    if (item === undefined) return this.#cache.set(threadId, new KnownThread(nextLife(undefined)));
+    const { life, etag, deleting } = lifeOfItem(item);
+    if (deleting) {
+      // Whoever deletes it may have stopped in the middle: nothing of it must be seen in the next life.
+      await removeBefore(this.#items, threadId, life);
+      return this.#cache.set(threadId, new KnownThread(nextLife(life), etag));
+    }
+    const present = this.#cache.of(threadId, life);
+    present.etag = etag;
+    return present;
+  }
+
+  async #write(threadId: string, known: KnownThread, { blobs, nodes, last }: Addition, written: string[]): Promise<void> {
+    const { life } = known;
+    const items: ThreadDocument[] = [...blobs].filter(([name]) => known.blob(name) === undefined).flatMap(([name, blob]) => blobItems(life, name, blob));
+    for (const [channel, chain] of nodes) for (const node of chain) items.push(nodeItem(life, channel, node));
+    const batches = inBatches(
+      items.map((item): BatchOperation => ({ op: "upsert", document: { ...item, thread_id: threadId } })),
+      last,
+    );
+    for (const operations of batches) {
+      const [fenced] = await this.#items.batch(threadId, [fence(threadId, known), ...operations]);
+      known.etag ??= fenced?.etag;
+      for (const operation of operations) if (operation.op === "upsert") written.push(operation.document.id);
+    }
+  }
+
+  async #elements(threadId: string, known: KnownThread, channel: string, cell: ListCell): Promise<readonly TextCell[] | undefined> {
+    const chain = known.openChain(channel);
+    const found = chain.walk(cell);
+    if (found !== undefined) return found;
+    // What was added since, first; all of it when that does not reach.
+    for (const from of chain.end > 0 && chain.end < cell.n ? [chain.end, 0] : [0]) {
+      await this.#loadNodes(threadId, known, channel, from, cell.n);
+      const loaded = chain.walk(cell);
+      if (loaded !== undefined) return loaded;
+    }
+    return undefined;
+  }
+
+  async #loadNodes(threadId: string, known: KnownThread, channel: string, from: number, to: number): Promise<void> {
+    const range = nodeRange(known.life, channel, from, to);
+    for await (const item of this.#items.range(threadId, range)) known.addNode(channel, nodeOf(item));
+  }
+
+  async #loadBlobs(threadId: string, known: KnownThread, names: readonly string[]): Promise<boolean> {
+    const missing = [...new Set(names)].filter((name) => known.blob(name) === undefined);
+    const ids = missing.flatMap((name) => blobIds(known.life, name));
+    const items = await this.#items.readMany(threadId, ids);
+    const found = new Map(ids.map((id, i) => [id, items[i]]));
+    for (const name of missing) {
+      const blob = blobOfItems(blobIds(known.life, name).map((id) => found.get(id)));
+      if (blob === undefined) return false;
+      known.addBlob(name, blob);
+    }
+    return true;
+  }
+}
+
+/** The fence is the first operation of each batch. */
+function lostItsLife(error: unknown): boolean {
+  const { batch, context } = error as { readonly batch?: { readonly index: number }; readonly context?: { readonly batch?: { readonly index: number } } };
+  const index = batch?.index ?? context?.batch?.index;
+  return index === 0 && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(errorCode(error) ?? "");
+}
+
+function inBatches(operations: readonly BatchOperation[], last: readonly BatchOperation[]): BatchOperation[][] {
+  const batches: BatchOperation[][] = [[]];
+  let chars = 0;
+  const sizeOf = (list: readonly BatchOperation[]): number => list.reduce((sum, operation) => sum + JSON.stringify(operation).length, 0);
+  const groups: (readonly BatchOperation[])[] = [...operations.map((operation) => [operation]), last];
+  for (const group of groups) {
+    const size = sizeOf(group);
+    const batch = batches.at(-1) as BatchOperation[];
+    // One place is the fence's.
+    const full = batch.length + group.length > batchOperationsMax - 1 || chars + size > batchCharsMax;
+    if (full && batch.length > 0) batches.push([...group]);
+    else batch.push(...group);
+    chars = full ? size : chars + size;
+  }
+  return batches;
+}
+
+function nodeItem(life: string, channel: string, { start, previous, hash, cells }: ChainNode): ThreadDocument {
+  return { id: nodeId(life, channel, start, hash), s: start, p: previous, h: hash, e: cells };
+}
+
+function nodeOf(item: JsonObject): ChainNode {
+  return { start: item["s"] as number, previous: item["p"] as string, hash: item["h"] as string, cells: item["e"] as unknown as readonly TextCell[] };
+}

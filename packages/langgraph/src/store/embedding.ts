@@ -1,0 +1,64 @@
+/** Vectors of stored values, as texts inside their items, and how near they are to a question. */
+import type { IndexConfig } from "@langchain/langgraph-checkpoint";
+import { textsAt } from "./text-paths.ts";
+
+export interface EmbedOptions {
+  /** Makes a vector of each text. */
+  readonly embed: (texts: string[]) => Promise<number[][]>;
+  /** What of a value is embedded; all of it (`$`) when absent. */
+  readonly fields?: readonly string[];
+}
+
+export class Embedding {
+  readonly #embed: (texts: string[]) => Promise<number[][]>;
+  readonly #embedQuery: (text: string) => Promise<number[]>;
+  readonly #fields: readonly string[];
+
+  /** A function, or what LangGraph's own store takes. */
+  constructor(options: EmbedOptions | IndexConfig) {
+    this.#fields = options.fields ?? ["$"];
+    if ("embed" in options) {
+      this.#embed = options.embed;
+      this.#embedQuery = async (text) => (await options.embed([text]))[0] as number[];
+    } else {
+      this.#embed = (texts) => options.embeddings.embedDocuments(texts);
+      this.#embedQuery = (text) => options.embeddings.embedQuery(text);
+    }
+  }
+
+  /** One for each text of a value; none where `index` is false. */
+  async vectors(values: readonly { readonly value: unknown; readonly index: false | readonly string[] | undefined }[]): Promise<string[][]> {
+    const texts = values.map(({ value, index }) => (index === false ? [] : (index ?? this.#fields).flatMap((path) => textsAt(value, path))));
+    const distinct = [...new Set(texts.flat())];
+    const made = distinct.length === 0 ? [] : await this.#embed(distinct);
+    if (made.length !== distinct.length) throw new Error(`embed: ${distinct.length} texts were given and ${made.length} vectors came back.`);
+    const byText = new Map(distinct.map((text, i) => [text, toText(made[i] as number[])]));
+    return texts.map((list) => list.map((text) => byText.get(text) as string));
+  }
+
+  /** How near a value is: the cosine of its nearest text; undefined when it has none. */
+  async scorer(query: string): Promise<(vectors: readonly string[]) => number | undefined> {
+    const wanted = Float32Array.from(await this.#embedQuery(query));
+    return (vectors) => (vectors.length === 0 ? undefined : Math.max(...vectors.map((vector) => cosine(wanted, fromText(vector)))));
+  }
+}
+
+function toText(vector: readonly number[]): string {
+  return Buffer.from(Float32Array.from(vector).buffer).toString("base64");
+}
+
+function fromText(text: string): Float32Array {
+  const bytes = new Uint8Array(Buffer.from(text, "base64"));
+  return new Float32Array(bytes.buffer);
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let [dot, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i += 1) {
+    const [x, y] = [a[i] as number, b[i] ?? 0];
+    dot += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa * bb);
+}

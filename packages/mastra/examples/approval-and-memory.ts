@@ -1,0 +1,46 @@
+/** A workflow that waits for a person, and an agent that remembers: `node examples/approval-and-memory.ts`. */
+import { Agent } from "@mastra/core/agent";
+import { Mastra } from "@mastra/core/mastra";
+import { MockMemory } from "@mastra/core/memory";
+import { createStep, createWorkflow } from "@mastra/core/workflows";
+import { createMockModel } from "@mastra/core/test-utils/llm-mock";
+import { PinakesStore } from "@pinakes/mastra";
+import { openEmbedded } from "pinakes";
+
+await using client = await openEmbedded({ dir: process.argv[2] ?? "./data", workspace: "acme" });
+
+const text = { type: "object" as const, properties: { text: { type: "string" as const } }, required: ["text"] };
+const yes = { type: "object" as const, properties: { approved: { type: "boolean" as const } }, required: ["approved"] };
+const approve = createStep({
+  id: "approve",
+  inputSchema: text,
+  outputSchema: text,
+  resumeSchema: yes,
+  execute: async ({ inputData, resumeData, suspend }) => {
+    const { text: order } = inputData as { text: string };
+    const answer = resumeData as { approved: boolean } | undefined;
+    return answer?.approved ? { text: `${order}: ordered` } : suspend({});
+  },
+});
+
+/** Each call is what a new process would do: everything it knows comes from the store. */
+function start() {
+  const storage = new PinakesStore({ api: client.api });
+  const order = createWorkflow({ id: "order", inputSchema: text, outputSchema: text }).then(approve).commit();
+  // Yours: a model such as "openai/…", and Memory of @mastra/memory. (The mocks' types are narrower than what they are used for.)
+  const model = createMockModel({ mockText: "Noted.", version: "v2" }) as never;
+  const agent = new Agent({ id: "helper", name: "helper", instructions: "Help.", model, memory: new MockMemory({ storage: storage as never }) });
+  return new Mastra({ storage, workflows: { order }, agents: { agent }, logger: false });
+}
+
+const run = await start().getWorkflow("order").createRun();
+console.log((await run.start({ inputData: { text: "tea" } })).status);
+const resumed = await start().getWorkflow("order").createRun({ runId: run.runId });
+const result = await resumed.resume({ step: "approve", resumeData: { approved: true } });
+console.log(result.status, result.status === "success" ? result.result : undefined);
+
+const memory = { thread: "t1", resource: "ada" };
+await start().getAgent("agent").generate("I like tea.", { memory });
+await start().getAgent("agent").generate("What do I like?", { memory });
+const stored = await new PinakesStore({ api: client.api }).stores.memory?.listMessages({ threadId: "t1" });
+for (const { role } of stored?.messages ?? []) console.log(role);

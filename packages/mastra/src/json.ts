@@ -1,0 +1,11 @@
+/** Values of Mastra as JSON: dates are ISO text, `undefined` is left out. */
+import type { JsonObject, JsonValue } from "@pinakes/client";
+
+export function toJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value) ?? "null") as JsonValue;
+}
+
+export const toJsonObject = (value: object): JsonObject => toJson(value) as JsonObject;
+
+/** Dates may come as text, from callers that took them from JSON themselves. */
+export const isoTime = (time: Date | string | number): string => new Date(time).toISOString();
