@@ -7,7 +7,8 @@ const messages = 10_000;
 const perSession = 1_000;
 const messageBytes = 5_120;
 const agents = 10_000;
-const perAgent = 100;
+/** `STATE_MEMORIES=100` for as many as the requirement names. */
+const perAgent = Number(process.env["STATE_MEMORIES"] ?? 20);
 const perCall = 20;
 
 export async function memoryRows(): Promise<Row[]> {

@@ -193,6 +193,33 @@ describe.each([
     );
   });
 
+  if (via === "http")
+    it("requests and answers that are lost leave no gap and nothing twice", async () => {
+      let calls = 0;
+      const losing: typeof fetch = async (input, init) => {
+        calls += 1;
+        if (calls % 5 === 0) throw new TypeError("fetch failed");
+        const response = await fetch(input, init);
+        if (calls % 3 !== 0) return response;
+        await response.arrayBuffer();
+        throw new TypeError("terminated");
+      };
+      const saver = new PinakesSaver(createClient(await world.api("acme", { fetch: losing, retries: 10 })));
+      let config = newThread();
+      const messages: unknown[] = [];
+      for (let turn = 0; turn < 10; turn += 1) {
+        messages.push(new AIMessage({ content: `${turn}`.repeat(800), id: `m${turn}` }));
+        config = await put(saver, config, { messages: [...messages] });
+        await saver.putWrites(config, [["messages", turn]], `task-${turn}`);
+        const tuple = await new PinakesSaver(client).getTuple({ configurable: { thread_id: idOf(config) } });
+        expect([valuesOf(tuple)?.["messages"], tuple?.pendingWrites]).toEqual([messages, [[`task-${turn}`, "messages", turn]]]);
+      }
+      expect(await Array.fromAsync(saver.list(config))).toHaveLength(1);
+      expect(await Array.fromAsync(saver.list({ configurable: { thread_id: idOf(config) } }))).toHaveLength(10);
+      await saver.deleteThread(idOf(config));
+      expect(await itemsOf(config)).toEqual([]);
+    });
+
   it("another workspace sees nothing of it", async () => {
     const config = await put(new PinakesSaver(client), newThread(), { messages: ["mine"] });
     const theirs = new PinakesSaver(createClient(await world.api("other")));

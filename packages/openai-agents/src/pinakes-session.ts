@@ -77,7 +77,7 @@ export class PinakesSession implements SessionHistoryRewriteAwareSession, Sessio
 
   async clearSession(): Promise<void> {
     this.#failed.clear();
-    await this.#log.clear();
+    await this.#inTurn(() => this.#log.clear());
   }
 
   async applyHistoryMutations(args: SessionHistoryRewriteArgs): Promise<void> {

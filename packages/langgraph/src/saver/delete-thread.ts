@@ -5,7 +5,7 @@ import { allItems, threadItem } from "./keys.ts";
 import { isBefore, lifeOfItem, nextLife, type ThreadLife } from "./lives.ts";
 import { pause, type ThreadItems } from "./thread-items.ts";
 
-const batchOperationsMax = 25;
+const stepItems = 1_000;
 const attemptsMax = 20;
 
 export async function endThread(items: ThreadItems, threadId: string): Promise<void> {
@@ -33,11 +33,11 @@ async function markDeleted(items: ThreadItems, threadId: string): Promise<Thread
 
 /** Checkpoints go first (by their ids), so that none is seen without its lists. */
 export async function removeBefore(items: ThreadItems, threadId: string, life: string): Promise<void> {
-  let operations: BatchOperation[] = [];
+  let operations: (BatchOperation & { readonly op: "delete" })[] = [];
   for await (const item of items.range(threadId, allItems)) {
     if (item.id === threadItem || !isBefore(item, life)) continue;
     operations.push({ op: "delete", id: item.id, if_match: item._etag });
-    if (operations.length < batchOperationsMax) continue;
+    if (operations.length < stepItems) continue;
     await items.remove(threadId, operations);
     operations = [];
   }

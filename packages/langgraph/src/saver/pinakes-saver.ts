@@ -18,7 +18,7 @@ import {
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import { OwnContainer, type StateSource } from "../source.ts";
-import { isList, makeCell, readCells, serialise, type Blobs, type Cell } from "./cells.ts";
+import { isList, makeCell, readCells, serialise, type Blob, type Blobs, type Cell } from "./cells.ts";
 import { carriedOver } from "./carry-over.ts";
 import { isChainable, linkList, missingNodes, type ChainNode } from "./chain.ts";
 import { allCheckpoints, checkpointRange, isCheckpointId, tupleRange } from "./keys.ts";
@@ -189,13 +189,14 @@ export class PinakesSaver extends BaseCheckpointSaver {
 
   /** Undefined when something it needs is not there any more. */
   async #tuple({ threadId, record, writes }: Entry): Promise<CheckpointTuple | undefined> {
-    const { life, ns, cp, parent } = record;
+    const { ns, cp, parent } = record;
     const cells = cellsOf(record);
     const sends = record.v < 4 && parent !== undefined ? await this.#sendsOf(threadId, ns, parent) : [];
     const texts = [record.meta, ...[...writes, ...sends].flatMap(({ w }) => w.map(([, , cell]) => cell))];
-    if (!(await this.#store.load(threadId, record, cells, texts))) return undefined;
-    const lists = [...cells].map(([channel, cell]) => (isList(cell) ? this.#store.elements(threadId, life, channel, cell) : [cell]));
-    const read = await readCells(this.serde, [...texts, ...lists.flat()], this.#store.blob(threadId, life));
+    const known = await this.#store.load(threadId, record, cells, texts);
+    if (known === undefined) return undefined;
+    const lists = [...cells].map(([channel, cell]) => (isList(cell) ? (known.openChain(channel).walk(cell) ?? []) : [cell]));
+    const read = await readCells(this.serde, [...texts, ...lists.flat()], (name) => known.blob(name) as Blob);
     const metadata = read.shift() as CheckpointMetadata;
     const pendingWrites = pendingOf(writes, read);
     const sent = pendingOf(sends, read).filter(([, channel]) => channel === TASKS);

@@ -6,6 +6,7 @@ import type { IdRange } from "./keys.ts";
 
 const pageItemsMax = 1_000;
 const readManyKeysMax = 100;
+const batchOperationsMax = 25;
 const pauseMs = 10;
 
 export class ThreadItems {
@@ -74,14 +75,17 @@ export class ThreadItems {
     return api.upsert(this.#container.name, { ...document, thread_id: threadId }, { ifMatch });
   }
 
-  /** All at once; one by one when one of them is not as it was, which then stays. */
-  async remove(threadId: string, operations: readonly BatchOperation[]): Promise<void> {
-    if (operations.length === 0) return;
+  /** One that is not as it was (by its etag), or is gone, is left alone. */
+  async remove(threadId: string, operations: readonly (BatchOperation & { readonly op: "delete" })[]): Promise<void> {
+    for (let at = 0; at < operations.length; at += batchOperationsMax) await this.#removeSome(threadId, operations.slice(at, at + batchOperationsMax));
+  }
+
+  async #removeSome(threadId: string, operations: readonly BatchOperation[]): Promise<void> {
     try {
       await this.batch(threadId, operations);
     } catch (error) {
       if (!["NOT_FOUND", "PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "")) throw error;
-      if (operations.length > 1) for (const operation of operations) await this.remove(threadId, [operation]);
+      if (operations.length > 1) for (const operation of operations) await this.#removeSome(threadId, [operation]);
     }
   }
 }

@@ -8,7 +8,7 @@
  */
 import type { BatchOperation, JsonObject } from "@pinakes/client";
 import { errorCode } from "../source.ts";
-import { blobIds, blobItems, blobOfItems, isList, namesIn, type Blob, type Blobs, type Cell, type ListCell, type TextCell } from "./cells.ts";
+import { blobIds, blobItems, blobOfItems, isList, namesIn, type Blobs, type Cell, type ListCell, type TextCell } from "./cells.ts";
 import type { ChainNode } from "./chain.ts";
 import { endThread, removeBefore } from "./delete-thread.ts";
 import { nodeId, nodeRange, threadItem } from "./keys.ts";
@@ -42,29 +42,19 @@ export class ThreadStore {
     this.#cache = cache;
   }
 
-  /** Loads what these cells need and is not known yet; false when something is not there. */
-  async load(threadId: string, record: CheckpointRecord, cells: ReadonlyMap<string, Cell>, others: readonly TextCell[]): Promise<boolean> {
+  /** Knows afterwards what these cells need; undefined when something of it is not there. */
+  async load(threadId: string, record: CheckpointRecord, cells: ReadonlyMap<string, Cell>, others: readonly TextCell[]): Promise<KnownThread | undefined> {
     const known = this.#cache.of(threadId, record.life);
     known.addRecent(record);
     // One after the other would be as many waits as there are channels.
     const lists = await Promise.all([...cells].map(async ([channel, cell]) => (isList(cell) ? this.#elements(threadId, known, channel, cell) : [cell])));
-    if (lists.includes(undefined)) return false;
-    const needed = [...others, ...lists.flatMap((list) => list ?? [])];
-    let names = needed.flatMap(namesIn);
+    if (lists.includes(undefined)) return undefined;
+    let names = [...others, ...lists.flatMap((list) => list ?? [])].flatMap(namesIn);
     while (names.length > 0) {
-      if (!(await this.#loadBlobs(threadId, known, names))) return false;
+      if (!(await this.#loadBlobs(threadId, known, names))) return undefined;
       names = names.flatMap((name) => known.blob(name)?.r ?? []).filter((name) => known.blob(name) === undefined);
     }
-    return true;
-  }
-
-  blob(threadId: string, life: string): (name: string) => Blob {
-    const known = this.#cache.of(threadId, life);
-    return (name) => known.blob(name) as Blob;
-  }
-
-  elements(threadId: string, life: string, channel: string, cell: ListCell): readonly TextCell[] {
-    return this.#cache.of(threadId, life).openChain(channel).walk(cell) as TextCell[];
+    return known;
   }
 
   /** What is stored of a channel's list, read if it is not known. */
@@ -92,12 +82,13 @@ export class ThreadStore {
         return;
       } catch (error) {
         this.#cache.forget(threadId);
-        if (!lostItsLife(error) || attempt >= attemptsMax) throw error;
-        // What this attempt left in a life that is over: nobody else would find it.
-        await this.#items.remove(
-          threadId,
-          written.map((id) => ({ op: "delete", id })),
-        );
+        if (!mayHaveEnded(error) || attempt >= attemptsMax) throw error;
+        // What this attempt left in a life that is over: nobody else would find it. In one that goes on, others may use it by now.
+        if ((await this.#present(threadId)).life !== known.life)
+          await this.#items.remove(
+            threadId,
+            written.map((id) => ({ op: "delete" as const, id })),
+          );
         await pause(attempt);
       }
     }
@@ -171,8 +162,9 @@ export class ThreadStore {
   }
 }
 
-/** The fence is the first operation of each batch. */
-function lostItsLife(error: unknown): boolean {
+/** The fence is the first operation of each batch. After a lost answer nobody knows which one failed. */
+function mayHaveEnded(error: unknown): boolean {
+  if (errorCode(error) === "UNKNOWN_OUTCOME") return true;
   const { batch, context } = error as { readonly batch?: { readonly index: number }; readonly context?: { readonly batch?: { readonly index: number } } };
   const index = batch?.index ?? context?.batch?.index;
   return index === 0 && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(errorCode(error) ?? "");

@@ -19,6 +19,7 @@ export function aggregateOptions(groups: readonly string[]) {
     filter: { type: "string", value: "name=value", help: `only where it is so; several times for several; name= where there is none`, many: true },
     ...rangeOptions,
     from: { ...rangeOptions.from, help: `${rangeOptions.from.help} (24h)` },
+    to: { ...rangeOptions.to, help: `${rangeOptions.to.help} (now)` },
   } as const satisfies Options;
 }
 

@@ -3,7 +3,7 @@ import { UsageError, type Given, type Options } from "./command.ts";
 
 export const rangeOptions = {
   from: { type: "string", value: "TIME", help: "not before: 2030-01-01, 2030-01-01T06:00:00Z, or so long ago: 90m, 24h, 7d" },
-  to: { type: "string", value: "TIME", help: "before this; now when absent" },
+  to: { type: "string", value: "TIME", help: "before this, in the same forms" },
 } as const satisfies Options;
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -82,7 +82,7 @@ const exporting = defineCommand({
 const aggregate = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "how many invocations there were and how long they took (in milliseconds), by time and by what they are of",
+  summary: "how many there were and how many milliseconds they took, by time, tool, agent, …",
   options: { ...aggregateOptions(groups), ...actorOptions },
   examples: [
     "pinakes tools aggregate --by tool_name,status --from 7d",

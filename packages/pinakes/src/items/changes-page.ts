@@ -1,4 +1,5 @@
 /** One page of the change feed: the engine's log, joined with the documents that are still the newest. */
+import { randomBytes } from "node:crypto";
 import { invalid } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Change, ChangePage, ChangesOptions, Partition } from "../ports/item-store.ts";
@@ -14,7 +15,7 @@ export async function changesPage({ engine, tokens, container, tenant }: PageCon
   if (options.cursor !== undefined) {
     const payload = tokens.open("feed cursor", tenant, options.cursor);
     if (payload["c"] !== container.name) throw invalid(`The feed cursor belongs to container "${payload["c"] as string}", not to "${container.name}".`);
-    position = payload["p"] as string;
+    position = (payload["p"] as string).trimEnd();
   }
   let page = await engine.changes(container, { tenant, position, limit });
   const { current, fit } = await documentsOf(engine, container, page.changes);
@@ -22,10 +23,18 @@ export async function changesPage({ engine, tokens, container, tenant }: PageCon
   if (fit < page.changes.length) page = await engine.changes(container, { tenant, position, limit: fit });
   return {
     changes: page.changes.map((change) => toChange(change, current.get(keyOf(change)))),
-    cursor: tokens.seal("feed cursor", tenant, { c: container.name, p: page.position }),
+    cursor: tokens.seal("feed cursor", tenant, { c: container.name, p: padded(page.position), n: randomBytes(nonceBytes).toString("base64") }),
     more: page.more,
   };
 }
+
+/**
+ * The feed's positions are those of all tenants together. Were a cursor the same as long as nobody writes, or longer when many did, it
+ * would tell one tenant of the others.
+ */
+const nonceBytes = 9;
+const positionChars = 64;
+const padded = (position: string): string => position.padEnd(Math.ceil(position.length / positionChars) * positionChars);
 
 const keyOf = ({ pk, idKey }: StoredKey): string => `${pk} ${idKey}`;
 

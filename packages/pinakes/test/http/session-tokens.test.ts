@@ -48,6 +48,23 @@ describe("X-Session-Token", () => {
     }
   });
 
+  it("R-AGT-09 of agents' state comes back from writes, shows them in lists, and is refused in another workspace", async () => {
+    const [ann, eve] = [await server.key("w1", "ann"), await server.key("w2", "ann")];
+    const body = { session_id: "s", content: "quokka", message_type: "user" };
+    const made = await server.call("POST", "/v1/agents/a/memories", { key: ann, body });
+    const token = made.headers.get("x-session-token") as string;
+    expect([made.status, token.startsWith("agent-memories~")]).toEqual([201, true]);
+    const headers = { "x-session-token": token };
+    for (const path of ["/v1/agents/a/memories", "/v1/agents/a/sessions/s/messages"]) {
+      expect((await server.call("GET", path, { key: ann, headers })).text, path).toContain("quokka");
+      const { status, text } = await server.call("GET", path, { key: eve, headers });
+      expect([status, text.includes("quokka")], path).toEqual([400, false]);
+    }
+    const query = { query: "SELECT * FROM c" };
+    expect((await server.call("POST", "/v1/containers/agent-memories/query", { key: ann, headers, body: query })).text).toContain("quokka");
+    expect((await server.call("POST", "/v1/containers/agent-memories/query", { key: eve, headers, body: query })).status).toBe(400);
+  });
+
   it("is not there on engines whose indexes are never late", async () => {
     await using strong = await openTestServer();
     const { headers } = await strong.call("POST", "/v1/repositories", { key: rootToken, body: { repository_id: "kb" } });

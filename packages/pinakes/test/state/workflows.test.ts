@@ -145,8 +145,9 @@ describe("changes", () => {
     expect(without(next)).toEqual({ ...without(made), description: "new", note: null, updated_at: new Date(world.clock.now()).toISOString() });
     expect(next._etag).not.toBe(made._etag);
     expect(await workflows.get(ann, made.workflow_id)).toEqual(next);
-    for (const fixed of [{ id: "b" }, { workflow_id: "b" }, { workspace_id: "b" }, { created_at: "2020-01-01T00:00:00Z" }, { checkpoints: [{ step: 1 }] }])
+    for (const fixed of [{ id: "b" }, { workflow_id: "b" }, { created_at: "2020-01-01T00:00:00Z" }, { checkpoints: [{ step: 1 }] }])
       expect((await failure(workflows.patch(ann, made.workflow_id, fixed as never), "INVALID")).detail).toContain(Object.keys(fixed)[0]);
+    await failure(workflows.patch(ann, made.workflow_id, { workspace_id: "b" } as never), "FORBIDDEN");
   });
 
   it("R-AGT-52 R-AGT-54 a stale etag is refused with the current one, in every kind of write, and nothing changes", async () => {

@@ -12,8 +12,8 @@ export function sendWrites(session: Session, loaded: Loaded, pk: string, writes:
   const puts = writes.flatMap(({ put }) => (put === undefined ? [] : [put]));
   const sent: Promise<unknown>[] = [];
   if (gone.length > 0) sent.push(session.query(`DELETE FROM ${loaded.table} WHERE pk = $1 AND id = ANY ($2)`, [partitionKeyOf(pk), gone]));
-  if (puts.length === 1) sent.push(session.query(putOneSql(loaded), [...partitionValues(pk), ...valuesOf(puts[0] as Put)]));
-  if (puts.length > 1) sent.push(session.query(putManySql(loaded), [...partitionValues(pk), ...transpose(puts.map(valuesOf))]));
+  if (goOneByOne(puts)) for (const put of puts) sent.push(session.query(putOneSql(loaded), [...partitionValues(pk), ...valuesOf(put)]));
+  else if (puts.length > 0) sent.push(session.query(putManySql(loaded), [...partitionValues(pk), ...transpose(puts.map(valuesOf))]));
   return sent;
 }
 
@@ -46,7 +46,14 @@ function valuesOf({ idKey, etag, modifiedAt, ttl, uniques, keys, json }: Put): u
   return [idKey, etag, modifiedAt, ttl, ownExpiry, ...uniques, ...keys.map((key) => (key === null ? null : Buffer.concat([key.partition, key.sort]))), json];
 }
 
-/** One row as plain parameters: a document inside an array would have to be escaped, and read back, character by character. */
+const fewPuts = 4;
+const largeChars = 8_192;
+
+/** Inside an array a document is escaped, and read back, character by character: large ones go as they are, a statement each. */
+function goOneByOne(puts: readonly Put[]): boolean {
+  return puts.length === 1 || (puts.length <= fewPuts && puts.reduce((sum, { json }) => sum + json.length, 0) > largeChars);
+}
+
 function putOneSql(loaded: Loaded): string {
   const columns = columnsOf(loaded);
   return `INSERT INTO ${loaded.table} (pk, pk_full, ${columns.map(({ name }) => name).join(", ")}) VALUES ($1, $2, ${columns.map((_, i) => `$${i + 3}`).join(", ")}) ${onConflict(columns)}`;

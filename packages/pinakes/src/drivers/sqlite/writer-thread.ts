@@ -12,8 +12,8 @@ const db = openDatabase(file);
 db.exec("PRAGMA wal_autocheckpoint = 0");
 const writer = new Writer(db);
 
-/** A larger group would make its first member wait for the last one's bytes. */
-const groupBytesMax = 4_194_304;
+/** A larger group would make its first member wait for the last one's bytes, and the main thread for work while this one writes. */
+const groupBytesMax = 524_288;
 let queue: CommitMessage[] = [];
 let scheduled = false;
 const building = new Set<string>();

@@ -4,7 +4,7 @@ import type { WorkflowAgent, WorkflowChange, WorkflowError, WorkflowStatus } fro
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
-import { checkWorkflow } from "./new-workflow.ts";
+import { checkWorkflow, foreignWorkspace } from "./new-workflow.ts";
 import { afterTransition, requireTransition, type WorkflowDocument } from "./transitions.ts";
 
 export type Action = (document: WorkflowDocument, now: number) => WorkflowDocument;
@@ -19,6 +19,7 @@ export function patched(change: WorkflowChange): Action {
     const news = Object.entries(wanted).filter(([key, value]) => value !== undefined && !isDeepStrictEqual(value, (document as unknown as JsonObject)[key]));
     const touched = news.find(([key]) => (fixed as readonly string[]).includes(key));
     if (touched?.[0] === "checkpoints") throw invalid("checkpoints: are not replaced. Add one with checkpoint(), which leaves the earlier ones alone.");
+    if (touched?.[0] === "workspace_id") throw foreignWorkspace();
     if (touched !== undefined) throw invalid(`${touched[0]}: never changes. Leave it out.`);
     return changed(document, Object.fromEntries(news), now);
   };

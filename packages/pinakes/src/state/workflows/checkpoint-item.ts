@@ -41,14 +41,14 @@ export interface CheckedCheckpoint {
 }
 
 /** The state is taken as it is: only the store looks into it, when it writes. */
-export function checkCheckpoint(given: NewCheckpoint | JsonObject, path: string, now: number): CheckedCheckpoint {
+export function checkCheckpoint(given: NewCheckpoint | JsonObject, path: string, now: number, measure = exactBytes): CheckedCheckpoint {
   if (!isJsonObject(given)) throw invalid(`${path}: must be an object with step and state, got ${show(given)}.`);
   const { step, state, agent_context = {}, timestamp = new Date(now).toISOString(), ...more } = given as unknown as Record<string, unknown>;
   if (!isJsonObject(state)) throw invalid(`${path}.state: must be an object, got ${show(state)}.`);
   if (!isJsonObject(agent_context)) throw invalid(`${path}.agent_context: must be an object, got ${show(agent_context)}.`);
   const checked = validateDocument(containerName, CheckpointSchema, { step, timestamp, state: {}, agent_context: {} });
   const checkpoint = { ...checked, state, agent_context } as unknown as Checkpoint;
-  const bytes = utf8Bytes(bodyOf(checkpoint, more as JsonObject));
+  const bytes = measure(checkpoint, more as JsonObject);
   if (bytes > workflowLimits.checkpointBytesMax) {
     throw new PinakesError(
       "LIMIT_EXCEEDED",
@@ -56,6 +56,42 @@ export function checkCheckpoint(given: NewCheckpoint | JsonObject, path: string,
     );
   }
   return { checkpoint, more: more as JsonObject, bytes };
+}
+
+/** As JSON no character takes more than six bytes; the rest is room for what stands around the texts. */
+const roughFactor = 8;
+
+/** From here on making the text, which the store will do again, costs more than it tells. */
+const roughBytesMin = 16_384;
+
+function exactBytes(checkpoint: Checkpoint, more: JsonObject): number {
+  return utf8Bytes(bodyOf(checkpoint, more));
+}
+
+/** For one that becomes an item whatever its size: exact where that is cheap, and where it comes near a limit. */
+export function aboutBytes(checkpoint: Checkpoint, more: JsonObject): number {
+  const rough = roughBytes([checkpoint.state, checkpoint.agent_context, more], workflowLimits.checkpointItemBytesMax / roughFactor);
+  return rough !== undefined && rough >= roughBytesMin ? rough : exactBytes(checkpoint, more);
+}
+
+/** About what a value takes as JSON, as long as that is little; undefined when it is much, or cannot be told. */
+function roughBytes(root: unknown, bytesMax: number): number | undefined {
+  let bytes = 0;
+  const waiting: unknown[] = [root];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    bytes += typeof value === "string" ? value.length + 3 : 6;
+    if (Array.isArray(value)) for (const inner of value) waiting.push(inner);
+    else if (typeof value === "object" && value !== null) {
+      for (const key of Object.keys(value)) {
+        bytes += key.length + 4;
+        waiting.push((value as Readonly<Record<string, unknown>>)[key]);
+      }
+    } else if (typeof value === "bigint") return undefined;
+    // Also the end of what refers to itself.
+    if (bytes > bytesMax) return undefined;
+  }
+  return bytes;
 }
 
 export function isSpilled({ bytes }: CheckedCheckpoint): boolean {

@@ -40,11 +40,11 @@ export class CheckpointReads {
   }
 
   /** Of a step, or of all; undefined when there is none. */
-  async at(scope: Scope, document: JsonObject, latest: LatestRecord | undefined, step: number | "latest"): Promise<Checkpoint | undefined> {
+  async at(scope: Scope, document: JsonObject, latest: LatestRecord | undefined, step: number | "latest", known?: Item): Promise<Checkpoint | undefined> {
     const inline = inlineOf(document).filter((checkpoint) => step === "latest" || checkpoint.step === step);
     const last = inline.toSorted((a, b) => a.step - b.step).at(-1);
     if (latest === undefined) return last;
-    const found = step === "latest" ? await this.#read(scope, latest) : await this.#lastOf(scope, latest, stepPrefix(latest.life, step));
+    const found = step === "latest" ? (known ?? (await this.#read(scope, latest))) : await this.#lastOf(scope, latest, stepPrefix(latest.life, step));
     const item = found?.document as CheckpointItem | undefined;
     if (item === undefined || (last !== undefined && last.step > item.step)) return last;
     return this.#load(scope, item);

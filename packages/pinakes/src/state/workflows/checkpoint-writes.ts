@@ -5,6 +5,7 @@ import type { Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import type { Changes } from "./change-workflow.ts";
 import {
+  aboutBytes,
   checkCheckpoint,
   isSpilled,
   objectPrefix,
@@ -32,7 +33,7 @@ export class CheckpointWrites {
 
   /** Writes this item and where it is. The workflow is touched only when half of its time to live is over. */
   async append(scope: Scope, workflowId: string, input: NewCheckpoint, options: WorkflowWrite): Promise<Checkpoint> {
-    const checked = checkCheckpoint(input, "checkpoint", this.#parts.clock.now());
+    const checked = checkCheckpoint(input, "checkpoint", this.#parts.clock.now(), aboutBytes);
     await this.#changes.run(scope, workflowId, options, async ({ workflow, lease, latestItem, now }) => {
       const place = { tenant: scope.tenant, workflowId, life: lease.life };
       // Were the workflow deleted while the object is written, nobody else would know of it.

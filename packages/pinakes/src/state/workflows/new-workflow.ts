@@ -49,11 +49,15 @@ export function checkWorkflow(document: JsonObject, now: number): WorkflowDocume
 /** A caller's documents are its workspace's. */
 export function requireWorkspace(caller: Caller, workspace: unknown): void {
   if (workspace === undefined || workspace === caller.scope.tenant) return;
-  throw new PinakesError("FORBIDDEN", "workspace_id: is not the caller's workspace. Leave it out, or call as somebody of that workspace.");
+  throw foreignWorkspace();
 }
 
 /** What is there, in its order, and then what was absent. */
 function absent(defaults: JsonObject, given: JsonObject): JsonObject {
   const missing = Object.entries(defaults).filter(([key]) => given[key] === undefined);
   return missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) };
+}
+
+export function foreignWorkspace(): PinakesError {
+  return new PinakesError("FORBIDDEN", "workspace_id: is not the caller's workspace. Leave it out, or call as somebody of that workspace.");
 }

@@ -15,11 +15,18 @@ export interface Found {
   readonly workflow: Item | undefined;
   readonly lease: Item | undefined;
   readonly latest: Item | undefined;
+  /** The checkpoint that `latest` named last time, where it was asked for; whether it still does is for the caller to see. */
+  readonly checkpoint?: Item | undefined;
+}
+
+interface Known {
+  readonly id: string;
+  readonly checkpointId?: string;
 }
 
 export class Partitions {
   readonly #items: ItemStore;
-  readonly #ids = new Map<string, string>();
+  readonly #known = new Map<string, Known>();
 
   constructor(items: ItemStore) {
     this.#items = items;
@@ -27,27 +34,33 @@ export class Partitions {
 
   async workflow(scope: Scope, workflowId: string): Promise<Item | undefined> {
     const key = keyOf(scope, workflowId);
-    const id = this.#ids.get(key);
+    const id = this.#known.get(key)?.id;
     if (id !== undefined) {
       const item = await this.#items.read(scope, containerName, { partition: [workflowId], id });
       if (item !== undefined) return item;
-      this.#ids.delete(key);
+      this.#known.delete(key);
     }
     return this.#first(scope, workflowId);
   }
 
-  async all(scope: Scope, workflowId: string): Promise<Found> {
+  /** With the checkpoint that was the latest when somebody here last looked: it usually still is, and then one read shows all. */
+  async all(scope: Scope, workflowId: string, options: { readonly withCheckpoint?: boolean } = {}): Promise<Found> {
     const partition = [workflowId];
     const key = keyOf(scope, workflowId);
-    const id = this.#ids.get(key);
-    if (id !== undefined) {
-      const [workflow, lease, latest] = await this.#items.readMany(scope, containerName, [
-        { partition, id },
-        { partition, id: leaseId },
-        { partition, id: latestId },
+    const known = this.#known.get(key);
+    if (known !== undefined) {
+      const guess = options.withCheckpoint === true ? known.checkpointId : undefined;
+      // Side by side: the small ones are cheap together, the large one is cheaper alone.
+      const [[workflow, lease, latest], checkpoint] = await Promise.all([
+        this.#items.readMany(
+          scope,
+          containerName,
+          [known.id, leaseId, latestId].map((id) => ({ partition, id })),
+        ),
+        guess === undefined ? undefined : this.#items.read(scope, containerName, { partition, id: guess }),
       ]);
-      if (workflow !== undefined) return { workflow, lease, latest };
-      this.#ids.delete(key);
+      if (workflow !== undefined) return { workflow, lease, latest, checkpoint };
+      this.#known.delete(key);
     }
     // The companions last: those that are seen belong to this workflow or to a later one, and a batch will tell.
     const workflow = await this.#first(scope, workflowId);
@@ -58,14 +71,14 @@ export class Partitions {
     return { workflow, lease, latest };
   }
 
-  remember(scope: Scope, workflowId: string, id: string): void {
+  remember(scope: Scope, workflowId: string, id: string, checkpointId?: string): void {
     const { knownIdsMax } = workflowLimits;
     const key = keyOf(scope, workflowId);
-    if (this.#ids.size >= knownIdsMax && !this.#ids.has(key)) {
-      const [oldest] = this.#ids.keys();
-      this.#ids.delete(oldest as string);
+    if (this.#known.size >= knownIdsMax && !this.#known.has(key)) {
+      const [oldest] = this.#known.keys();
+      this.#known.delete(oldest as string);
     }
-    this.#ids.set(key, id);
+    this.#known.set(key, checkpointId === undefined ? { id } : { id, checkpointId });
   }
 
   async #first(scope: Scope, workflowId: string): Promise<Item | undefined> {

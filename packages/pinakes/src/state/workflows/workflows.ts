@@ -24,7 +24,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { SessionTokens } from "../../ports/item-store.ts";
+import type { Item, SessionTokens } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { failed, moved, patched, resumed, retried, skipped, started, withAgent, type Action } from "./actions.ts";
 import { attendWorkflow } from "./attend.ts";
@@ -42,6 +42,14 @@ import { checkWorkflowId, noWorkflow, Partitions } from "./partitions.ts";
 import { countWorkflows, listWorkflows } from "./queries.ts";
 import { stored, type Version } from "./stored.ts";
 import { workflowStates } from "./workflow-states.ts";
+
+interface FoundWorkflow {
+  readonly document: JsonObject;
+  readonly version: Version;
+  readonly latest: LatestRecord | undefined;
+  /** The item that `latest` names, where it was read along. */
+  readonly known: Item | undefined;
+}
 
 export class Workflows {
   readonly #parts: StateParts;
@@ -189,8 +197,8 @@ export class Workflows {
     checkWorkflowId(workflowId);
     if (step !== "latest" && !(Number.isInteger(step) && step >= 0 && step <= workflowLimits.checkpointStepMax))
       throw invalid(`step: must be "latest" or a whole number from 0 to ${workflowLimits.checkpointStepMax}, got ${show(step)}.`);
-    const { document, latest } = await this.#find(scope, workflowId);
-    const checkpoint = await this.#reads.at(scope, document, latest, step);
+    const { document, latest, known } = await this.#find(scope, workflowId, { withCheckpoint: step === "latest" });
+    const checkpoint = await this.#reads.at(scope, document, latest, step, known);
     if (checkpoint === undefined) throw noCheckpoint(workflowId, step);
     return checkpoint;
   }
@@ -215,10 +223,13 @@ export class Workflows {
     return followWorkflow(this.#parts, this.#partitions, scope, checkWorkflowId(workflowId), options);
   }
 
-  async #find(scope: Scope, workflowId: string): Promise<{ document: JsonObject; version: Version; latest: LatestRecord | undefined }> {
-    const { workflow, lease, latest } = await this.#partitions.all(scope, workflowId);
+  async #find(scope: Scope, workflowId: string, options?: { readonly withCheckpoint: boolean }): Promise<FoundWorkflow> {
+    const { workflow, lease, latest: item, checkpoint } = await this.#partitions.all(scope, workflowId, options);
     if (workflow === undefined) throw noWorkflow(workflowId);
-    return { document: workflow.document, version: workflow, latest: latestOf(latest, leaseOf(lease, workflowId)) };
+    const latest = latestOf(item, leaseOf(lease, workflowId));
+    const known = checkpoint?.id === latest?.checkpoint_id ? checkpoint : undefined;
+    if (known === undefined && latest !== undefined) this.#partitions.remember(scope, workflowId, workflow.id, latest.checkpoint_id);
+    return { document: workflow.document, version: workflow, latest, known };
   }
 
   /** The action is made after the caller is known: it may refuse its input. */

@@ -116,6 +116,17 @@ export const feeds: Suite = (fixture) => {
     expect(await c.count()).toBe(3);
   });
 
+  fixture.test("R-AGT-09 a cursor of a feed does not tell whether others wrote: it is never the same twice, and as long as before", async () => {
+    const c = await fixture.container({ feed: true });
+    const first = (await c.feed()).cursor;
+    const again = (await c.feed()).cursor;
+    expect(again).not.toBe(first);
+    await c.put(...Array.from({ length: 20 }, (_, i) => ({ id: String(i) })));
+    const { cursor } = await c.feed();
+    expect(cursor).toHaveLength(first.length);
+    expect((await c.feed(again)).changes).toHaveLength(20);
+  });
+
   fixture.test("a container without a feed says so", async () => {
     const c = await fixture.container();
     await failure(c.feed(), "NOT_SUPPORTED");

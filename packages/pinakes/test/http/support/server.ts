@@ -107,7 +107,8 @@ export function requestInit(method: string, { key, body, headers = {}, signal }:
 
 export async function readReply(response: Response): Promise<Reply> {
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
+  // Not NDJSON, which is several.
+  const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "") && text !== "";
   return { status: response.status, headers: response.headers, text, json: isJson ? (JSON.parse(text) as Json) : {} };
 }
 

@@ -18,7 +18,8 @@ export function dumpWorkspace(dir: string, workspace: string): readonly string[]
       for (const row of db.prepare(`SELECT pk, id, etag, modified_at, ttl, doc FROM "c_${name}" WHERE pk LIKE ? ORDER BY pk, id`).all(mine))
         lines.push(`${name}: ${JSON.stringify(row)}`);
       if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(`f_${name}`) === undefined) continue;
-      for (const row of db.prepare(`SELECT * FROM "f_${name}" WHERE tenant = ? ORDER BY seq`).all(workspace)) lines.push(`feed of ${name}: ${JSON.stringify(row)}`);
+      for (const row of db.prepare(`SELECT * FROM "f_${name}" WHERE tenant = ? ORDER BY seq`).all(workspace))
+        lines.push(`feed of ${name}: ${JSON.stringify(row)}`);
     }
     for (const row of db.prepare(`SELECT id, etag, doc FROM "c_state-work" ORDER BY id`).all() as { doc: string }[])
       if ((JSON.parse(row.doc) as { tenant?: string }).tenant === workspace) lines.push(`work: ${JSON.stringify(row)}`);

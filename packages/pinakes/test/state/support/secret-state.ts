@@ -88,7 +88,7 @@ async function fillWorkflows({ workflows }: State, admin: Caller, { wid, aid }: 
   });
   await workflows.start(admin, wid);
   await workflows.checkpoint(admin, wid, { step: 1, state: { secret }, agent_context: { secret } });
-  await workflows.checkpoint(admin, wid, { step: 2, state: { secret, large: secret.repeat(10_000) } });
+  await workflows.checkpoint(admin, wid, { step: 2, state: { secret, large: secret.repeat(60_000) } });
   await workflows.acquireLease(admin, wid, { owner: `worker ${secret}`, leaseSeconds: 3_600 });
   await workflows.create(admin, { type: "sequential", name: `second ${secret}`, total_steps: 1 });
   return (await workflows.get(admin, wid))._etag;
@@ -123,7 +123,14 @@ async function fillSeries({ metrics, tools }: State, admin: Caller, names: Names
   const { id, aid, sid, wid, tool } = names;
   const moments = [now, now - 86_400_000].map((ms) => new Date(ms).toISOString());
   const dimensions = { session_id: sid, workflow_id: wid, environment: `env ${secret}`, model: `model ${secret}`, tool_name: tool };
-  const rows = moments.map((timestamp, i) => ({ id: i === 0 ? id : `before-${id}`, agent_id: aid, metric_type: "cost" as const, timestamp, value: 31_415, dimensions }));
+  const rows = moments.map((timestamp, i) => ({
+    id: i === 0 ? id : `before-${id}`,
+    agent_id: aid,
+    metric_type: "cost" as const,
+    timestamp,
+    value: 31_415,
+    dimensions,
+  }));
   await metrics.ingest(admin, rows, { allOrNothing: true });
   await tools.putSettings(admin, { hash_chain: true });
   await tools.putRule(admin, { tool_name: tool, drop: [`input_args.${secret}`], mask: ["input_args.password"] });
