@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { pack } from "./pack.ts";
@@ -13,13 +13,40 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: "skip" };
 const run = (command: string, args: string[], cwd: string) => execFileSync(command, args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
-describe("the published package", () => {
+/** `pinakes-langgraph-0.1.0.tgz` is `@pinakes/langgraph`. */
+function nameOf(tarball: string): string {
+  const name = basename(tarball).replace(/-\d+\.\d+\.\d+\.tgz$/, "");
+  return name === "pinakes" ? name : name.replace("-", "/").replace(/^/, "@");
+}
+
+/** What the adapters plug into, in the versions that are tested here. */
+function frameworks(): Record<string, string> {
+  return Object.assign({}, ...adapters.map((name) => versions(name))) as Record<string, string>;
+}
+
+function versions(adapter: string): Record<string, string> {
+  const manifest = JSON.parse(readFileSync(join(root, "packages", adapter, "package.json"), "utf8")) as { devDependencies: Record<string, string> };
+  return Object.fromEntries(Object.entries(manifest.devDependencies).filter(([name]) => name !== "pinakes" && !name.endsWith("-validation")));
+}
+
+/** Copied to where they find the installed packages. */
+function examplesOf(adapter: string, user: string): string[] {
+  const source = join(root, "packages", adapter, "examples");
+  return readdirSync(source).map((file) => {
+    cpSync(join(source, file), join(user, `${adapter}-${file}`));
+    return `${adapter}-${file}`;
+  });
+}
+
+const adapters = ["ai-sdk", "langgraph", "mastra", "openai-agents"];
+
+describe("the published packages", () => {
   it("installs elsewhere, runs the README's tour, and its types hold", { timeout: 300_000 }, () => {
-    const [tarball = ""] = pack(join(folder, "tarballs"));
+    const tarballs = Object.fromEntries(pack(join(folder, "tarballs")).map((file) => [nameOf(file), `file:${file}`]));
     const user = join(folder, "user");
     cpSync(join(root, "packages/pinakes/examples"), user, { recursive: true });
     const { zod } = (JSON.parse(readFileSync(join(root, "packages/pinakes/package.json"), "utf8")) as { dependencies: { zod: string } }).dependencies;
-    writeFileSync(join(user, "package.json"), JSON.stringify({ type: "module", dependencies: { pinakes: `file:${tarball}`, zod } }));
+    writeFileSync(join(user, "package.json"), JSON.stringify({ type: "module", dependencies: { ...tarballs, ...frameworks(), zod } }));
     run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"], user);
     const printed = run(process.execPath, ["tour.ts"], user);
     expect(printed).toContain("importance is now 8");
@@ -34,6 +61,8 @@ describe("the published package", () => {
     expect(knowledge).toContain("failover.md is indexed");
     expect(knowledge).toContain("result: 'exact'");
     expect(knowledge).toContain("eve finds 0 passages");
+    expect(run(process.execPath, ["state.ts"], user)).toContain("by type:");
+    for (const adapter of adapters) for (const example of examplesOf(adapter, user)) expect(run(process.execPath, [example], user), example).not.toBe("");
     expect(run(join(user, "node_modules/.bin/pinakes"), ["vectors", "--help"], user)).toContain("fsck");
     const options = [
       "--noEmit",
@@ -55,7 +84,7 @@ describe("the published package", () => {
       join(user, "types.ts"),
       'import { tenantScope } from "pinakes";\nimport { itemStoreSuite } from "pinakes/testing";\n// @ts-expect-error: a scope has no such method\ntenantScope("a").nonsense();\n// @ts-expect-error: a harness needs a way to open\nitemStoreSuite({ name: "x" });\n',
     );
-    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "tour.ts", "vectors.ts", "knowledge.ts", "types.ts"], user);
+    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "tour.ts", "vectors.ts", "knowledge.ts", "state.ts", "types.ts"], user);
   });
 
   it("the README shows the tour as it is", () => {

@@ -53,7 +53,12 @@ function build(source: string, stages: string, stage: string): void {
   const paths = { "@pinakes/client": [join(stages, "client", "dist", "index.d.ts")] };
   const config = {
     extends: join(source, existsSync(join(source, "tsconfig.build.json")) ? "tsconfig.build.json" : "../client/tsconfig.build.json"),
-    compilerOptions: { rootDir: join(source, "src"), outDir: join(stage, "dist"), paths: source.endsWith("client") ? {} : paths },
+    compilerOptions: {
+      rootDir: join(source, "src"),
+      outDir: join(stage, "dist"),
+      typeRoots: [join(root, "node_modules", "@types")],
+      paths: source.endsWith("client") ? {} : paths,
+    },
     include: [join(source, "src")],
   };
   const file = join(stage, "tsconfig.json");

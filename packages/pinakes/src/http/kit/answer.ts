@@ -4,6 +4,8 @@ export interface Answer {
   readonly status: number;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** JSON text that was made elsewhere: sent in place of a body, as it is. */
+  readonly json?: Uint8Array<ArrayBuffer>;
   /** Unquoted. A GET whose If-None-Match names it becomes a 304. */
   readonly etag?: string;
   readonly headers?: Readonly<Record<string, string>>;

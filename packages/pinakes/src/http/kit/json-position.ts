@@ -20,9 +20,13 @@ export function deeperThan(text: string, depthMax: number): boolean {
 }
 
 function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  while (i < text.length && text.charCodeAt(i) !== 0x22) i += text.charCodeAt(i) === 0x5c ? 2 : 1;
-  return i;
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text.charCodeAt(first - 1) === 0x5c) first -= 1;
+    // An odd number of backslashes before it: the mark is part of the text.
+    if ((end - first) % 2 === 0) return end;
+  }
+  return text.length;
 }
 
 /** Line and column, from 1, of the first character that cannot be there. */

@@ -166,6 +166,7 @@ function checkAnswer({ operationId, answers }: Route, answer: Answer): void {
   if (answer.headers?.["idempotency-replayed"] === "true" && answer.status >= 400) return;
   invariant(declared !== undefined, "INTERNAL", `${operationId} answered ${answer.status}, which it does not declare.`);
   if (declared.schema === undefined || answer.stream !== undefined) return;
-  const result = declared.schema.safeParse(answer.body);
+  const body: unknown = answer.json === undefined ? answer.body : JSON.parse(Buffer.from(answer.json).toString("utf8"));
+  const result = declared.schema.safeParse(body);
   invariant(result.success, "INTERNAL", `${operationId} answered ${answer.status} with what it does not declare: ${result.error?.message ?? ""}`);
 }

@@ -21,7 +21,7 @@ export async function toResponse(answer: Answer, { request, headers: more = {}, 
     return new Response(null, { status: unchanged ? 304 : status, headers });
   }
   if (stream !== undefined) return new Response(toBytesStream(stream, onStreamError), { status, headers });
-  return new Response(bodyText(answer), { status, headers });
+  return new Response(answer.json ?? bodyText(answer), { status, headers });
 }
 
 /** The body as it goes over the wire; null when there is none. */
@@ -30,12 +30,12 @@ export function bodyText({ body, contentType }: Answer): string | null {
   return typeof body === "string" && contentType !== undefined && !contentType.includes("json") ? body : JSON.stringify(body);
 }
 
-function headersOf({ etag, stream, body, contentType, headers: own, cookie = [] }: Answer, more: Readonly<Record<string, string>>): Headers {
+function headersOf({ etag, stream, body, json, contentType, headers: own, cookie = [] }: Answer, more: Readonly<Record<string, string>>): Headers {
   const headers = new Headers({
     // Answers belong to one caller: shared caches keep nothing, and others only what they can ask about again.
     "cache-control": etag === undefined ? "no-store" : "private, no-cache",
     ...(etag === undefined ? {} : { etag: quoteEtag(etag) }),
-    ...(stream === undefined && body === undefined
+    ...(stream === undefined && body === undefined && json === undefined
       ? {}
       : { "content-type": contentType ?? (stream === undefined ? "application/json" : "application/octet-stream") }),
     ...more,

@@ -99,6 +99,8 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       answers: { 200: { description: "The workflow.", schema: Workflow } },
       handler: async ({ caller, params: p, query }) => {
         const { checkpoints } = query;
+        const text = checkpoints === undefined ? await workflows.getText(caller, p.wid) : undefined;
+        if (text !== undefined) return { status: 200, ...text };
         const workflow = await workflows.get(caller, p.wid, checkpoints === undefined ? {} : { checkpoints });
         return ok(workflow, { etag: workflows.versionOf(workflow) });
       },

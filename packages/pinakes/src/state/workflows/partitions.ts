@@ -4,7 +4,7 @@
  */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Item, ItemStore } from "../../ports/item-store.ts";
+import type { Item, ItemStore, RawItem } from "../../ports/item-store.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { containerName } from "./definition.ts";
 import { latestId } from "./latest.ts";
@@ -41,6 +41,18 @@ export class Partitions {
       this.#known.delete(key);
     }
     return this.#first(scope, workflowId);
+  }
+
+  /** The document as it is stored, where this process knows it and no checkpoints were added; else undefined, and `all` tells. */
+  async raw(scope: Scope, workflowId: string): Promise<RawItem | undefined> {
+    const id = this.#known.get(keyOf(scope, workflowId))?.id;
+    if (id === undefined) return undefined;
+    const partition = [workflowId];
+    const [workflow, latest] = await Promise.all([
+      this.#items.readRaw(scope, containerName, { partition, id }),
+      this.#items.read(scope, containerName, { partition, id: latestId }),
+    ]);
+    return latest === undefined ? workflow : undefined;
   }
 
   /** With the checkpoint that was the latest when somebody here last looked: it usually still is, and then one read shows all. */

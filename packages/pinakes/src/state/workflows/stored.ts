@@ -1,7 +1,7 @@
 /** A document with what the store adds to it. */
 import type { Stored, Workflow } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
-import type { OperationResult } from "../../ports/item-store.ts";
+import type { OperationResult, RawItem } from "../../ports/item-store.ts";
 
 export interface Version {
   readonly etag: string;
@@ -10,6 +10,12 @@ export interface Version {
 
 export function stored(document: JsonObject, { etag, modifiedAt }: Version): Stored<Workflow> {
   return { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1_000) } as unknown as Stored<Workflow>;
+}
+
+/** The same as text. A document has an id, so there is a property before the comma. */
+export function storedText({ bytes, etag, modifiedAt }: RawItem): Uint8Array<ArrayBuffer> {
+  const system = `,"_etag":${JSON.stringify(etag)},"_ts":${Math.floor(modifiedAt / 1_000)}}`;
+  return Buffer.concat([bytes.subarray(0, -1), Buffer.from(system, "utf8")]);
 }
 
 /** Of an operation that wrote. */

@@ -40,7 +40,7 @@ import { Leases } from "./leases.ts";
 import { workflowLimits } from "./limits.ts";
 import { checkWorkflowId, noWorkflow, Partitions } from "./partitions.ts";
 import { countWorkflows, listWorkflows } from "./queries.ts";
-import { stored, type Version } from "./stored.ts";
+import { stored, storedText, type Version } from "./stored.ts";
 import { workflowStates } from "./workflow-states.ts";
 
 interface FoundWorkflow {
@@ -104,6 +104,12 @@ export class Workflows {
     const whole = stored({ ...document, checkpoints: recent.checkpoints as unknown as readonly JsonObject[], ...omitted }, version);
     this.#counts.set(whole, latest.count);
     return whole;
+  }
+
+  /** What `get` answers, as JSON text that nobody needs to parse; undefined where it must be put together first. */
+  async getText(caller: Caller, workflowId: string): Promise<{ readonly etag: string; readonly json: Uint8Array<ArrayBuffer> } | undefined> {
+    const raw = await this.#partitions.raw(requireCaller(caller), checkWorkflowId(workflowId));
+    return raw === undefined ? undefined : { etag: raw.etag, json: storedText(raw) };
   }
 
   /** Tells two answers of `get` apart: the document's own etag, and behind a dot how many checkpoints were added. */

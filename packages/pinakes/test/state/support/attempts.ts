@@ -83,6 +83,7 @@ export const onThings: Readonly<Record<string, Attempt>> = {
 
 /** Names nothing, or what need not be there: answers, without a trace of what is not the caller's. */
 export const onEverything: Readonly<Record<string, Attempt>> = {
+  "workflows.getText": (s, who, t) => s.workflows.getText(who, t.wid),
   "workflows.list": (s, who) => s.workflows.list(who, { limit: 100 }),
   "workflows.list of a type": (s, who) => s.workflows.list(who, { type: "saga", status: "in_progress" }),
   "workflows.stats": (s, who) => s.workflows.stats(who),
