@@ -1,11 +1,12 @@
-/** A week of a million metrics a day, and a day of a hundred thousand tool calls. `STATE_DAILY=100000` for a quick look. */
+/** A week of a million metrics a day, and a day of a hundred thousand tool calls. `STATE_DAILY=100000` (or `STATE_DAILY_POSTGRES`) for a quick look. */
 import type { Row } from "../lib/report.ts";
 import { described, latencies } from "./latency.ts";
 import { onEachEngine, type StateServer } from "./server.ts";
 
-const daily = Number(process.env["STATE_DAILY"] ?? 1_000_000);
+const dailyDefault = Number(process.env["STATE_DAILY"] ?? 1_000_000);
+const dailyOf = { SQLite: dailyDefault, PostgreSQL: Number(process.env["STATE_DAILY_POSTGRES"] ?? dailyDefault) };
 const days = 7;
-const toolCalls = Math.min(100_000, daily);
+const toolCalls = Math.min(100_000, dailyDefault);
 const agents = 200;
 const perCall = 10_000;
 const dayMs = 86_400_000;
@@ -20,10 +21,11 @@ export async function seriesRows(): Promise<Row[]> {
 }
 
 async function metrics(server: StateServer): Promise<Row[]> {
+  const daily = dailyOf[server.engine];
   const seconds: number[] = [];
   for (let day = 0; day < days; day += 1) {
     const begin = performance.now();
-    await latencies(daily / perCall, 4, (n) => server.call("POST", "/v1/metrics:ingest", metricLines(firstDay + day * dayMs, n * perCall)));
+    await latencies(daily / perCall, 4, (n) => server.call("POST", "/v1/metrics:ingest", metricLines(firstDay + day * dayMs, n * perCall, daily)));
     seconds.push((performance.now() - begin) / 1000);
   }
   const bytes = server.bytes();
@@ -61,7 +63,7 @@ async function metrics(server: StateServer): Promise<Row[]> {
   ];
 }
 
-function metricLines(day: number, first: number): string {
+function metricLines(day: number, first: number, daily: number): string {
   const lines = Array.from({ length: perCall }, (_, i) => {
     const n = first + i;
     const timestamp = new Date(day + Math.floor((n / daily) * dayMs)).toISOString();
