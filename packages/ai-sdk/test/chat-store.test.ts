@@ -2,7 +2,7 @@ import type { StateApi } from "@pinakes/client";
 import { convertToModelMessages, createIdGenerator, readUIMessageStream, simulateReadableStream, streamText, toUIMessageStream, type UIMessage } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { batchMessagesMax } from "../src/chat/in-batches.ts";
+import { threadMessagesMax } from "@pinakes/client";
 import { createChatStore } from "../src/index.ts";
 import { openWorld, ways } from "./support/worlds.ts";
 
@@ -44,7 +44,7 @@ describe.each(ways)("the chat store on %s, %s", (engine, via) => {
     await using world = await openWorld(engine, via);
     const api = await world.api();
     const chats = createChatStore(api);
-    for (const count of [batchMessagesMax, batchMessagesMax + 1, 3 * batchMessagesMax + 1]) {
+    for (const count of [threadMessagesMax, threadMessagesMax + 1, 3 * threadMessagesMax + 1]) {
       const chatId = `of-${count}`;
       const messages = many(count);
       await Promise.all([chats.saveChat({ chatId, messages }), chats.saveChat({ chatId, messages })]);

@@ -1,7 +1,7 @@
 import { MemorySession, type AgentInputItem } from "@openai/agents-core";
 import { describe, expect, it } from "vitest";
 import { PinakesSession } from "../src/index.ts";
-import { batchMessagesMax } from "../src/log/in-batches.ts";
+import { threadMessagesMax } from "@pinakes/client";
 import { call, openSessions, textsOf, unreliable, user, users, ways } from "./support/sessions.ts";
 
 describe.each(ways)("a session on %s, %s", (engine, via) => {
@@ -46,7 +46,7 @@ describe.each(ways)("a session on %s, %s", (engine, via) => {
     await using sessions = await openSessions(engine, via);
     const session = sessions.session();
     const expected: AgentInputItem[] = [];
-    for (const count of [batchMessagesMax, batchMessagesMax + 1, 130]) {
+    for (const count of [threadMessagesMax, threadMessagesMax + 1, 130]) {
       const items = users(count, `of ${count}: `);
       await session.addItems(items);
       expected.push(...items);

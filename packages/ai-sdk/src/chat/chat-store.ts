@@ -4,7 +4,7 @@
  */
 import type { JsonObject, Page, Paging, StateApi, Stored, ThreadMessage } from "@pinakes/client";
 import { generateId, type UIMessage } from "ai";
-import { inBatches } from "./in-batches.ts";
+import { inBatches } from "@pinakes/client";
 import { planSave, type Given, type SavePlan } from "./save-plan.ts";
 import { fromDocument, toDocument } from "./ui-document.ts";
 

@@ -2,7 +2,7 @@
 import { PinakesClientError, type JsonObject, type StateApi, type Stored, type ThreadMessage } from "@pinakes/client";
 import { asEntry, isVoid, itemId, type ChangeEntry, type ItemEntry, type StoredEntry } from "./entries.ts";
 import { History, type HistoryItem } from "./history.ts";
-import { inBatches } from "./in-batches.ts";
+import { inBatches } from "@pinakes/client";
 
 export interface LogView {
   readonly items: readonly HistoryItem[];

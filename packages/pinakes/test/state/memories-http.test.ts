@@ -1,6 +1,7 @@
 /** Memories over HTTP: the source's example, etags, pages, sessions, contexts, searches, and what is refused. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestServer, type CallOptions, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+import { memoryExample } from "./containers-examples.ts";
 
 let server: TestServer;
 let key: string;
@@ -18,30 +19,7 @@ const said = (content: string, more: object = {}): Json => ({ session_id: "s1", 
 const items = ({ json }: Reply): readonly Json[] => json["items"] as readonly Json[];
 const contents = (reply: Reply): unknown[] => items(reply).map(({ content }) => content);
 
-const example = {
-  id: "msg-550e8400-e29b-41d4-a716-446655440002",
-  agent_id: "architect-001",
-  session_id: "session-abc123",
-  workspace_id: "ws-tenant-001",
-  content: "User requested a REST API design for user management with JWT authentication.",
-  message_type: "user",
-  timestamp: "2025-10-07T10:00:00Z",
-  relevance_score: 0.95,
-  token_count: 24,
-  parent_message_id: null,
-  metadata: {
-    tool_name: null,
-    tool_args: null,
-    tool_result: null,
-    reasoning_chain: [],
-    tags: ["api-design", "authentication"],
-    model: "gpt-4",
-    temperature: 0.7,
-    user_id: "user-456",
-  },
-  created_at: "2025-10-07T10:00:00Z",
-  ttl: 7_776_000,
-};
+const example = memoryExample;
 
 describe("memories over HTTP", () => {
   it("R-AGT-26 R-AGT-54 the source's example goes there and back as it is, with its etag; unchanged is a 304", async () => {

@@ -7,6 +7,7 @@ import { memoryLimits } from "../../src/state/memories/limits.ts";
 import type { Memories } from "../../src/state/memories/memories.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { memoryExample } from "./containers-examples.ts";
 
 let world: World;
 let memories: Memories;
@@ -21,30 +22,7 @@ const newAgent = (): string => `agent-${(agents += 1)}`;
 const said = (content: string, more: Partial<NewMemory> = {}) => ({ session_id: "s1", content, message_type: "user" as const, ...more });
 const contents = (items: readonly Pick<Memory, "content">[]): string[] => items.map(({ content }) => content);
 
-const example = {
-  id: "msg-550e8400-e29b-41d4-a716-446655440002",
-  agent_id: "architect-001",
-  session_id: "session-abc123",
-  workspace_id: "acme",
-  content: "User requested a REST API design for user management with JWT authentication.",
-  message_type: "user",
-  timestamp: "2025-10-07T10:00:00Z",
-  relevance_score: 0.95,
-  token_count: 24,
-  parent_message_id: null,
-  metadata: {
-    tool_name: null,
-    tool_args: null,
-    tool_result: null,
-    reasoning_chain: [],
-    tags: ["api-design", "authentication"],
-    model: "gpt-4",
-    temperature: 0.7,
-    user_id: "user-456",
-  },
-  created_at: "2025-10-07T10:00:00Z",
-  ttl: 7_776_000,
-} as const;
+const example = { ...memoryExample, workspace_id: "acme", message_type: "user" } as const;
 
 describe("memories: one message", () => {
   it("R-AGT-25 R-AGT-30 R-AGT-31 the container is the source document's: partition, ttl, policy, and an index for each composite", () => {

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { batchBytesMax, batchMessagesMax, inBatches } from "./in-batches.ts";
+import { batchBytesMax, threadMessagesMax, inBatches } from "./in-batches.ts";
 
 const sizes = (messages: readonly object[]) => [...inBatches(messages as { readonly text: string }[])].map((batch) => batch.length);
 
 it("a batch holds as many messages as the limit says; one more begins another, in order", () => {
-  const messages = Array.from({ length: 2 * batchMessagesMax + 1 }, (_, i) => ({ i }));
-  expect(sizes(messages.slice(0, batchMessagesMax))).toEqual([batchMessagesMax]);
-  expect(sizes(messages)).toEqual([batchMessagesMax, batchMessagesMax, 1]);
+  const messages = Array.from({ length: 2 * threadMessagesMax + 1 }, (_, i) => ({ i }));
+  expect(sizes(messages.slice(0, threadMessagesMax))).toEqual([threadMessagesMax]);
+  expect(sizes(messages)).toEqual([threadMessagesMax, threadMessagesMax, 1]);
   expect([...inBatches(messages)].flat()).toEqual(messages);
   expect(sizes([])).toEqual([]);
 });
