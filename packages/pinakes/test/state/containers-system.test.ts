@@ -81,7 +81,7 @@ describe.each([
 
   it("R-AGT-40 tool invocations are only added, and only where they are redacted", async () => {
     const [pk, id] = ["2025-10-07", toolExample.id];
-    await failure(api.containers.create("tool-invocations", { ...toolExample, id: "another" }), "FORBIDDEN");
+    await failure(api.containers.create("tool-invocations", { ...toolExample, id: "another" }), "CONFLICT");
     await failure(api.containers.upsert("tool-invocations", toolExample), "CONFLICT");
     await failure(api.containers.replace("tool-invocations", toolExample), "CONFLICT");
     await failure(api.containers.patch("tool-invocations", pk, id, [{ op: "set", path: "/status", value: "error" }]), "CONFLICT");
