@@ -77,7 +77,7 @@ function metricLines(day: number, first: number, daily: number): string {
     return JSON.stringify({
       id: `metric-${n}`,
       agent_id: `agent-${(n * 7) % agents}`,
-      metric_type: types[n % 5],
+      metric_type: types[Math.floor(n / agents) % 5],
       value: (n * 7919) % 100_003,
       timestamp,
       dimensions,
