@@ -21,6 +21,11 @@ export async function applyTransaction(log: SessionLog, { operationId, transacti
     if (earlier === "done") return;
     const view = await log.read(Math.max(1, parts.expected.length));
     const removes = matchSuffix(view, parts.expected);
+    if (removes === undefined) {
+      // Somebody else may have carried out this very operation since we looked.
+      if ((await earlierAttempt(log, id, digest)) === "done") return;
+      throw new UserError("Session history suffix no longer matches the transaction precondition.");
+    }
     // Adding depends on nothing, so it may come anywhere; see until-applied.ts for the rest.
     const head = parts.expected.length === 0 ? null : Math.max(view.head, met, earlier);
     const outcome = await tryChange(log, { id, removes, group, items: parts.items, digest }, head);
@@ -55,12 +60,12 @@ async function earlierAttempt(log: SessionLog, id: string, digest: string): Prom
   return stored.sequence;
 }
 
-function matchSuffix(view: LogView, expected: readonly JsonObject[]): readonly string[] {
+/** The ids of the items that are expected at the end; undefined when others are there. */
+function matchSuffix(view: LogView, expected: readonly JsonObject[]): readonly string[] | undefined {
   if (expected.length === 0) return [];
   const suffix = view.items.slice(-expected.length);
   const matches = suffix.length === expected.length && suffix.every(({ item }, i) => canonicalJson(item) === canonicalJson(expected[i]));
-  if (!matches) throw new UserError("Session history suffix no longer matches the transaction precondition.");
-  return suffix.map(({ id }) => id);
+  return matches ? suffix.map(({ id }) => id) : undefined;
 }
 
 /** Undefined: somebody else who carries out the same operation at the same time wrote the change first. */
