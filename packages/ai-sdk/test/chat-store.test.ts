@@ -1,8 +1,7 @@
-import type { StateApi } from "@pinakes/client";
+import { threadMessagesMax, type StateApi } from "@pinakes/client";
 import { convertToModelMessages, createIdGenerator, readUIMessageStream, simulateReadableStream, streamText, toUIMessageStream, type UIMessage } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { threadMessagesMax } from "@pinakes/client";
 import { createChatStore } from "../src/index.ts";
 import { openWorld, ways } from "./support/worlds.ts";
 

@@ -23,11 +23,7 @@ export interface BatchFailure {
   readonly statuses: readonly number[];
 }
 
-const marker = (name: string): symbol => Symbol.for(`pinakes.client.${name}`);
-
-function isMarked(value: unknown, name: string): boolean {
-  return typeof value === "object" && value !== null && marker(name) in value;
-}
+const marker = Symbol.for("pinakes.client.error");
 
 export class PinakesClientError extends Error {
   override readonly name: string = "PinakesClientError";
@@ -35,6 +31,7 @@ export class PinakesClientError extends Error {
   readonly status: number;
   readonly retryable: boolean;
   readonly requestId: string | undefined;
+  readonly currentEtag: string | undefined;
   /** How long the server asks to wait. */
   readonly retryAfterMs: number | undefined;
   readonly batch: BatchFailure | undefined;
@@ -45,9 +42,10 @@ export class PinakesClientError extends Error {
     this.status = options.status;
     this.retryable = options.retryable ?? false;
     this.requestId = options.requestId;
+    this.currentEtag = options.currentEtag;
     this.retryAfterMs = options.retryAfterMs;
     this.batch = options.batch;
-    Object.defineProperty(this, marker("PinakesClientError"), { value: true });
+    Object.defineProperty(this, marker, { value: true });
   }
 
   get detail(): string {
@@ -55,23 +53,16 @@ export class PinakesClientError extends Error {
   }
 
   static isInstance(value: unknown): value is PinakesClientError {
-    return isMarked(value, "PinakesClientError");
+    return typeof value === "object" && value !== null && marker in value;
   }
 }
 
 /** Somebody else changed it since it was read. Read it again and decide anew, or let `update` do that. */
 export class PreconditionFailedError extends PinakesClientError {
   override readonly name = "PreconditionFailedError";
-  readonly currentEtag: string | undefined;
-
-  constructor(options: ClientErrorOptions) {
-    super(options);
-    this.currentEtag = options.currentEtag;
-    Object.defineProperty(this, marker("PreconditionFailedError"), { value: true });
-  }
 
   static override isInstance(value: unknown): value is PreconditionFailedError {
-    return isMarked(value, "PreconditionFailedError");
+    return hasCode(value, "PRECONDITION_FAILED");
   }
 }
 
@@ -79,13 +70,8 @@ export class PreconditionFailedError extends PinakesClientError {
 export class ConflictError extends PinakesClientError {
   override readonly name = "ConflictError";
 
-  constructor(options: ClientErrorOptions) {
-    super(options);
-    Object.defineProperty(this, marker("ConflictError"), { value: true });
-  }
-
   static override isInstance(value: unknown): value is ConflictError {
-    return isMarked(value, "ConflictError");
+    return hasCode(value, "CONFLICT");
   }
 }
 
@@ -93,13 +79,8 @@ export class ConflictError extends PinakesClientError {
 export class NotFoundError extends PinakesClientError {
   override readonly name = "NotFoundError";
 
-  constructor(options: ClientErrorOptions) {
-    super(options);
-    Object.defineProperty(this, marker("NotFoundError"), { value: true });
-  }
-
   static override isInstance(value: unknown): value is NotFoundError {
-    return isMarked(value, "NotFoundError");
+    return hasCode(value, "NOT_FOUND");
   }
 }
 
@@ -107,14 +88,13 @@ export class NotFoundError extends PinakesClientError {
 export class RateLimitedError extends PinakesClientError {
   override readonly name = "RateLimitedError";
 
-  constructor(options: ClientErrorOptions) {
-    super(options);
-    Object.defineProperty(this, marker("RateLimitedError"), { value: true });
-  }
-
   static override isInstance(value: unknown): value is RateLimitedError {
-    return isMarked(value, "RateLimitedError");
+    return hasCode(value, "THROTTLED");
   }
+}
+
+function hasCode(value: unknown, code: string): boolean {
+  return PinakesClientError.isInstance(value) && value.code === code;
 }
 
 /** The class that fits the code. */

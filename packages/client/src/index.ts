@@ -21,6 +21,7 @@ export { httpApi } from "./http/http-api.ts";
 export type { HttpOptions } from "./http/request.ts";
 export { ConflictError, NotFoundError, PinakesClientError, PreconditionFailedError, RateLimitedError, type BatchFailure } from "./errors.ts";
 export type { ContainerClient, FollowChanges, FollowedChange } from "./sugar/container-client.ts";
+export { decodeId, encodeId } from "./sugar/document-id.ts";
 export { inBatches, threadMessagesMax } from "./sugar/in-batches.ts";
 export type { Listing } from "./sugar/listing.ts";
 export type { Recorder, RecorderOptions } from "./sugar/recorder.ts";

@@ -1,5 +1,7 @@
 /** One container of Pinakes as this store uses it: made on first use, read by key, walked by index, changed on the etag that was read. */
 import {
+  decodeId,
+  encodeId,
   PinakesClientError,
   type BatchOperation,
   type BulkOperation,
@@ -9,7 +11,6 @@ import {
   type JsonObject,
   type PartitionKey,
 } from "@pinakes/client";
-import { decodeId, encodeId } from "./document-id.ts";
 
 export type Document = JsonObject & { readonly id: string };
 type Versioned<Item> = Item & { readonly _etag: string; readonly _ts: number };

@@ -2,9 +2,8 @@
  * Chats of the AI SDK: the functions of its guide on message persistence, on Pinakes' threads. A chat is a thread, a message is a
  * message of it under its own id.
  */
-import type { JsonObject, Page, Paging, StateApi, Stored, ThreadMessage } from "@pinakes/client";
+import { inBatches, type JsonObject, type Page, type Paging, type StateApi, type Stored, type ThreadMessage } from "@pinakes/client";
 import { generateId, type UIMessage } from "ai";
-import { inBatches } from "@pinakes/client";
 import { planSave, type Given, type SavePlan } from "./save-plan.ts";
 import { fromDocument, toDocument } from "./ui-document.ts";
 

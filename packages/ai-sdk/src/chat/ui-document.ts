@@ -1,6 +1,5 @@
 /** A UI message as a message of a thread, and back. */
-import type { JsonObject, JsonValue, Stored, ThreadMessage } from "@pinakes/client";
-import { PinakesClientError } from "@pinakes/client";
+import { encodeId, PinakesClientError, type JsonObject, type JsonValue, type Stored, type ThreadMessage } from "@pinakes/client";
 import type { UIMessage } from "ai";
 
 const messageKind = "ui-message";
@@ -15,14 +14,8 @@ export function toDocument(message: UIMessage): JsonObject & { readonly id: stri
         'A message without an id cannot be saved twice as one. Give the response one: toUIMessageStream({ generateMessageId: createIdGenerator({ prefix: "msg" }) }).',
     });
   }
-  return { id: documentId(message.id), kind: messageKind, role: message.role, message: JSON.parse(JSON.stringify(message)) as JsonObject };
+  return { id: encodeId(message.id), kind: messageKind, role: message.role, message: JSON.parse(JSON.stringify(message)) as JsonObject };
 }
-
-// oxlint-disable-next-line no-control-regex
-const unfit = /[%/\\?#\u0000-\u001f\u007f\u{10ffff}]|^~/gu;
-
-/** The message's own id where a document may have it; else with the unfit characters written otherwise. The message keeps its id. */
-const documentId = (id: string) => id.replace(unfit, (char) => encodeURIComponent(char).replace("~", "%7E"));
 
 /** Undefined for what other things put into the same thread. */
 export function fromDocument<Message extends UIMessage>(document: Stored<ThreadMessage>): Message | undefined {

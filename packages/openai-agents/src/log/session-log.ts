@@ -1,8 +1,7 @@
 /** The log of one session in Pinakes: reading its end, adding items, and changes that count only if nothing came between. */
-import { PinakesClientError, type JsonObject, type StateApi, type Stored, type ThreadMessage } from "@pinakes/client";
+import { inBatches, PinakesClientError, type JsonObject, type StateApi, type Stored, type ThreadMessage } from "@pinakes/client";
 import { asEntry, isVoid, itemId, type ChangeEntry, type ItemEntry, type StoredEntry } from "./entries.ts";
 import { History, type HistoryItem } from "./history.ts";
-import { inBatches } from "@pinakes/client";
 
 export interface LogView {
   readonly items: readonly HistoryItem[];

@@ -1,24 +1,13 @@
 /** The essentials on the engines that servers run on: PostgreSQL and DynamoDB, each beside a folder of objects. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
-import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPlace, openTestPinakes, recount, settled, texts, upload, uploaded, walk, type TestPinakes } from "./support/test-pinakes.ts";
+import { useServers } from "../support/servers.ts";
 
-let postgres: TestServer;
-let dynamo: DynamoServer;
-beforeAll(async () => {
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
-  [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all([postgres.stop(), dynamo.stop()]);
-});
+const { postgres, dynamo } = useServers();
 
 describe.each([
-  ["PostgreSQL", () => postgres.url],
-  ["DynamoDB", () => `dynamodb://local/knowledge?endpoint=${dynamo.endpoint}`],
+  ["PostgreSQL", postgres],
+  ["DynamoDB", () => dynamo("knowledge")],
 ])("knowledge on %s", (_, address) => {
   let test: TestPinakes;
   beforeAll(async () => {

@@ -1,24 +1,13 @@
 /** The same attempts on the other engines: whoever keeps the rows, another workspace finds, changes and erases none of them. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
-import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
-import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
 import { openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { making, onEverything, onThings, type Attempt, type Target } from "./support/attempts.ts";
 import { outcome } from "./support/outcome.ts";
 import { fillState, namesOf, newMarker } from "./support/secret-state.ts";
+import { useServers } from "../support/servers.ts";
 
-let postgres: TestServer;
-let dynamo: DynamoServer;
-beforeAll(async () => {
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
-  [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all([postgres.stop(), dynamo.stop()]);
-});
+const { postgres, dynamo } = useServers();
 
 /** Reads that together show all there is. */
 const whole: readonly Attempt[] = [
@@ -48,8 +37,8 @@ const whole: readonly Attempt[] = [
 
 describe.each([
   ["memory", () => "memory:"],
-  ["PostgreSQL", () => postgres.url],
-  ["DynamoDB", () => `dynamodb://local/leaks?endpoint=${dynamo.endpoint}`],
+  ["PostgreSQL", postgres],
+  ["DynamoDB", () => dynamo("leaks")],
 ])("on %s", (_, address) => {
   const [marker, neverMarker, secret] = [newMarker(), newMarker(), newMarker()];
   let test: TestPinakes;

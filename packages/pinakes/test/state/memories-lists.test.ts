@@ -1,12 +1,13 @@
 /** Memories: lists by each of their indexes, sessions, deletes, expiry. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Memory, NewMemory, Stored } from "@pinakes/client";
+import type { Memory, Stored } from "@pinakes/client";
 import { compileFilter } from "../../src/domain/filter.ts";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { memoryLimits } from "../../src/state/memories/limits.ts";
 import type { Memories } from "../../src/state/memories/memories.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { contents, newAgent, said } from "./support/memories.ts";
 
 let world: World;
 let memories: Memories;
@@ -15,11 +16,6 @@ beforeAll(async () => {
   ({ memories } = await world.process());
 });
 afterAll(() => world[Symbol.asyncDispose]());
-
-let agents = 0;
-const newAgent = (): string => `agent-${(agents += 1)}`;
-const said = (content: string, more: Partial<NewMemory> = {}) => ({ session_id: "s1", content, message_type: "user" as const, ...more });
-const contents = (items: readonly Pick<Memory, "content">[]): string[] => items.map(({ content }) => content);
 
 describe("memories: lists and sessions", () => {
   it("R-AGT-31 R-AGT-60 by session, by relevance, by type, of the agent: each whole, in order, in pages", async () => {

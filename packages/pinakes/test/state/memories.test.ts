@@ -1,6 +1,6 @@
 /** Memories: what is taken, what is filled in, order, parents, repeats. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Memory, NewMemory, Stored } from "@pinakes/client";
+import type { Memory, Stored } from "@pinakes/client";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { agentMemories } from "../../src/state/memories/agent-memories.ts";
 import { memoryLimits } from "../../src/state/memories/limits.ts";
@@ -8,6 +8,7 @@ import type { Memories } from "../../src/state/memories/memories.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { memoryExample } from "./containers-examples.ts";
+import { contents, newAgent, said } from "./support/memories.ts";
 
 let world: World;
 let memories: Memories;
@@ -16,11 +17,6 @@ beforeAll(async () => {
   ({ memories } = await world.process());
 });
 afterAll(() => world[Symbol.asyncDispose]());
-
-let agents = 0;
-const newAgent = (): string => `agent-${(agents += 1)}`;
-const said = (content: string, more: Partial<NewMemory> = {}) => ({ session_id: "s1", content, message_type: "user" as const, ...more });
-const contents = (items: readonly Pick<Memory, "content">[]): string[] => items.map(({ content }) => content);
 
 const example = { ...memoryExample, workspace_id: "acme", message_type: "user" } as const;
 

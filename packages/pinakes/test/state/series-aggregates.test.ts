@@ -4,14 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Aggregate, MetricAggregate, MetricGroup, NewMetric } from "@pinakes/client";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
-import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
+import { describe, expect, it } from "vitest";
 import { open, type Pinakes } from "../../src/open.ts";
 import type { Operation } from "../../src/ports/item-store.ts";
 import { agentMetrics } from "../../src/state/series/metric-document.ts";
 import { openTestSeries, testStart, TestClock, type TestSeries } from "../../src/state/series/test-series.ts";
 import { oracle, sameRows, type OracleRow } from "./series-oracle.ts";
+import { useServers } from "../support/servers.ts";
 
 const container = agentMetrics.definition.name;
 const ttlDefault = agentMetrics.definition.ttl as number;
@@ -223,21 +222,11 @@ describe("on memory and SQLite", () => {
 });
 
 describe("on servers", () => {
-  let postgres: TestServer;
-  let dynamo: DynamoServer;
-  beforeAll(async () => {
-    vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
-    [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
-  });
-  afterAll(async () => {
-    vi.unstubAllEnvs();
-    await Promise.all([postgres.stop(), dynamo.stop()]);
-  });
+  const { postgres, dynamo } = useServers();
 
   it.each([
-    ["PostgreSQL", () => postgres.url],
-    ["DynamoDB", () => `dynamodb://local/aggregates?endpoint=${dynamo.endpoint}`],
+    ["PostgreSQL", postgres],
+    ["DynamoDB", () => dynamo("aggregates")],
   ])("R-AGT-38 the same on %s", { timeout: 300_000 }, async (_, address) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 20 }), async (steps) => onStores(address(), steps)),

@@ -3,15 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NewMetric, NewToolInvocation } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLagProxy, type LagProxy } from "../../src/drivers/dynamodb/lag-proxy.ts";
-import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
 import { TestStores } from "../../src/drivers/dynamodb/test-stores.ts";
-import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
 import { open, type Pinakes } from "../../src/open.ts";
 import type { Operation } from "../../src/ports/item-store.ts";
 import { agentMetrics } from "../../src/state/series/metric-document.ts";
 import { openTestSeries, TestClock, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
+import { useServers } from "../support/servers.ts";
 
 const hour = 3_600_000;
 const iso = (at: number) => new Date(at).toISOString();
@@ -37,23 +36,13 @@ const call = (i: number, more: Partial<NewToolInvocation> = {}): NewToolInvocati
 const patiently = { timeout: 30_000 };
 const days = { from: "2030-01-01T00:00:00Z", to: "2030-01-05T00:00:00Z" };
 
-let postgres: TestServer;
-let dynamo: DynamoServer;
-beforeAll(async () => {
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
-  [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all([postgres.stop(), dynamo.stop()]);
-});
+const { postgres, dynamo } = useServers();
 
 describe.each([
   ["memory", () => "memory:"],
   ["SQLite", () => undefined],
-  ["PostgreSQL", () => postgres.url],
-  ["DynamoDB", () => `dynamodb://local/series?endpoint=${dynamo.endpoint}`],
+  ["PostgreSQL", postgres],
+  ["DynamoDB", () => dynamo("series")],
 ])("on %s", (_, address) => {
   let dir: string;
   let pinakes: Pinakes;

@@ -2,18 +2,7 @@
 import { z } from "zod";
 import { metricTypes, type State } from "../../state/index.ts";
 import { defineRoute, ok, type Route } from "../kit/index.ts";
-import {
-  AggregateAnswer,
-  aggregateBody,
-  IngestAnswer,
-  ingestBody,
-  ingestBytesMax,
-  ingestQuery,
-  linesOf,
-  optionsOf,
-  timeList,
-  timeRange,
-} from "./series-schemas.ts";
+import { AggregateAnswer, aggregateBody, ingestRoute, timeList, timeRange } from "./series-schemas.ts";
 import { pageOf } from "./schemas.ts";
 
 const tag = "metrics";
@@ -39,22 +28,17 @@ const RollupAnswer = z
 
 export function metricRoutes({ metrics }: State): readonly Route[] {
   return [
-    defineRoute({
-      method: "POST",
-      path: "/v1/metrics:ingest",
-      operationId: "ingestMetrics",
-      summary: "Add up to 10,000 metrics",
-      description:
-        "NDJSON (one metric a line), or JSON `{ items: [...] }`. Each line ends by itself and is told by its number; a line whose id is there with the same content changes nothing.",
-      tag,
-      auth: "caller",
-      query: ingestQuery,
-      body: ingestBody,
-      limits: { bodyBytesMax: ingestBytesMax },
-      idempotent: true,
-      answers: { 200: { description: "What became of the lines.", schema: IngestAnswer } },
-      handler: async ({ caller, query, body }) => ok(await metrics.ingestLines(caller, await linesOf(body), optionsOf(query))),
-    }),
+    ingestRoute(
+      {
+        path: "/v1/metrics:ingest",
+        operationId: "ingestMetrics",
+        summary: "Add up to 10,000 metrics",
+        description:
+          "NDJSON (one metric a line), or JSON `{ items: [...] }`. Each line ends by itself and is told by its number; a line whose id is there with the same content changes nothing.",
+        tag,
+      },
+      (caller, lines, options) => metrics.ingestLines(caller, lines, options),
+    ),
     defineRoute({
       method: "GET",
       path: "/v1/metrics",

@@ -1,33 +1,34 @@
 /** What the routes of metrics and of the tool log have in common. */
-import type { IngestOptions } from "@pinakes/client";
+import type { IngestOptions, IngestResult } from "@pinakes/client";
 import { z } from "zod";
 import { numberedLines, readNdjson, type IncomingLine } from "../../state/index.ts";
-import { queryFlag, queryInteger } from "../kit/index.ts";
+import type { Caller } from "../../domain/caller.ts";
+import { defineRoute, ok, queryFlag, queryInteger, type Route } from "../kit/index.ts";
 import type { JsonBody, RawBody } from "../kit/route.ts";
 
 /** 10,000 lines of several kilobytes each. */
-export const ingestBytesMax = 67_108_864;
+const ingestBytesMax = 67_108_864;
 
 const rows = z.array(z.unknown());
-export const ingestBody = {
+const ingestBody = {
   raw: ["application/x-ndjson", "application/ndjson", "application/jsonl"],
   json: z.union([rows, z.strictObject({ items: rows })]),
 } as const;
-export const ingestQuery = z.object({
+const ingestQuery = z.object({
   all_or_nothing: queryFlag().optional().describe("Store nothing unless every line is good."),
   report: z.enum(["failed", "all"]).optional().describe("Tell of every line, not only of those that failed."),
 });
 
-export async function linesOf(body: RawBody | JsonBody<unknown[] | { items: unknown[] }>): Promise<readonly IncomingLine[]> {
+async function linesOf(body: RawBody | JsonBody<unknown[] | { items: unknown[] }>): Promise<readonly IncomingLine[]> {
   if (body.kind === "raw") return readNdjson(body.stream);
   return numberedLines(Array.isArray(body.value) ? body.value : body.value.items);
 }
 
-export function optionsOf({ all_or_nothing, report }: z.output<typeof ingestQuery>): IngestOptions {
+function optionsOf({ all_or_nothing, report }: z.output<typeof ingestQuery>): IngestOptions {
   return { ...(all_or_nothing === undefined ? {} : { allOrNothing: all_or_nothing }), ...(report === undefined ? {} : { report }) };
 }
 
-export const IngestAnswer = z
+const IngestAnswer = z
   .object({
     accepted: z.number(),
     duplicates: z.number(),
@@ -43,6 +44,24 @@ export const IngestAnswer = z
     ),
   })
   .meta({ id: "IngestResult" });
+
+/** Both are taken line by line, in the same two forms. */
+export function ingestRoute(
+  named: Pick<Route, "operationId" | "summary" | "tag"> & { readonly path: string; readonly description: string },
+  ingest: (caller: Caller, lines: readonly IncomingLine[], options: IngestOptions) => Promise<IngestResult>,
+): Route {
+  return defineRoute({
+    method: "POST",
+    ...named,
+    auth: "caller",
+    query: ingestQuery,
+    body: ingestBody,
+    limits: { bodyBytesMax: ingestBytesMax },
+    idempotent: true,
+    answers: { 200: { description: "What became of the lines.", schema: IngestAnswer } },
+    handler: async ({ caller, query, body }) => ok(await ingest(caller, await linesOf(body), optionsOf(query))),
+  });
+}
 
 export const timeRange = {
   from: z.string().optional().describe("Included; ISO 8601, UTC."),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { toolStatuses, type State } from "../../state/index.ts";
 import { defineRoute, noContent, ok, type Route } from "../kit/index.ts";
-import { AggregateAnswer, aggregateBody, IngestAnswer, ingestBody, ingestBytesMax, ingestQuery, linesOf, optionsOf, timeList } from "./series-schemas.ts";
+import { AggregateAnswer, aggregateBody, ingestRoute, timeList } from "./series-schemas.ts";
 import { id, pageOf } from "./schemas.ts";
 
 const tag = "tools";
@@ -52,22 +52,17 @@ export function toolRoutes(state: State): readonly Route[] {
 
 function logRoutes({ tools }: State): readonly Route[] {
   return [
-    defineRoute({
-      method: "POST",
-      path: "/v1/tool-invocations:ingest",
-      operationId: "ingestToolInvocations",
-      summary: "Add up to 10,000 tool invocations to the log",
-      description:
-        "NDJSON (one invocation a line), or JSON `{ items: [...] }`. Redaction rules are applied before anything is stored. Each line ends by itself and is told by its number.",
-      tag,
-      auth: "caller",
-      query: ingestQuery,
-      body: ingestBody,
-      limits: { bodyBytesMax: ingestBytesMax },
-      idempotent: true,
-      answers: { 200: { description: "What became of the lines.", schema: IngestAnswer } },
-      handler: async ({ caller, query, body }) => ok(await tools.ingestLines(caller, await linesOf(body), optionsOf(query))),
-    }),
+    ingestRoute(
+      {
+        path: "/v1/tool-invocations:ingest",
+        operationId: "ingestToolInvocations",
+        summary: "Add up to 10,000 tool invocations to the log",
+        description:
+          "NDJSON (one invocation a line), or JSON `{ items: [...] }`. Redaction rules are applied before anything is stored. Each line ends by itself and is told by its number.",
+        tag,
+      },
+      (caller, lines, options) => tools.ingestLines(caller, lines, options),
+    ),
     defineRoute({
       method: "POST",
       path: "/v1/tool-invocations:aggregate",
