@@ -1,0 +1,96 @@
+/**
+ * Terms of RDF, and the text that stands for a term inside Pinakes.
+ *
+ * A term's text is what N-Triples writes, without escapes: `<iri>`, `_:label`, `"words"`, `"words"@en`, `"1"^^<datatype>`. Equal terms
+ * have equal texts and different ones different: the first character tells the kind, and a literal ends with its last quote, since
+ * neither a language nor an IRI can hold one. `"x"` and `"x"^^xsd:string` are the same term, so the datatype of plain words is not
+ * written. Languages are compared without case (RDF 1.1, 3.3), so they are kept in lower case.
+ */
+import { invalid, show } from "./errors.ts";
+
+export type Term = IriTerm | LiteralTerm | BlankTerm;
+
+export interface IriTerm {
+  readonly type: "iri";
+  readonly value: string;
+}
+
+export interface LiteralTerm {
+  readonly type: "literal";
+  readonly value: string;
+  readonly language?: string;
+  /** Absent for plain words and for those with a language. */
+  readonly datatype?: string;
+}
+
+export interface BlankTerm {
+  readonly type: "blank";
+  readonly value: string;
+}
+
+/** See above. */
+export type TermText = string;
+
+/** The graph that has no name. */
+export const defaultGraph = "";
+
+/** A triple and its graph, as texts; `defaultGraph` where it is in none that has a name. */
+export interface Quad {
+  readonly s: TermText;
+  readonly p: TermText;
+  readonly o: TermText;
+  readonly g: TermText;
+}
+
+export const xsd = "http://www.w3.org/2001/XMLSchema#";
+const xsdString = `${xsd}string`;
+const languagePattern = /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/;
+
+export function iri(value: string): TermText {
+  return `<${value}>`;
+}
+
+export function blank(label: string): TermText {
+  return `_:${label}`;
+}
+
+export function literal(value: string, { language, datatype }: { readonly language?: string | undefined; readonly datatype?: string | undefined } = {}): TermText {
+  if (language !== undefined && language !== "") return `"${value}"@${language.toLowerCase()}`;
+  if (datatype === undefined || datatype === xsdString) return `"${value}"`;
+  return `"${value}"^^<${datatype}>`;
+}
+
+export function termText(term: Term): TermText {
+  switch (term.type) {
+    case "iri":
+      return iri(term.value);
+    case "blank":
+      return blank(term.value);
+    case "literal":
+      return literal(term.value, term);
+    default:
+      throw invalid(`A term's type is "iri", "literal" or "blank"; got ${show((term as { readonly type: unknown }).type)}.`);
+  }
+}
+
+export function termOf(text: TermText): Term {
+  if (text.startsWith("<")) return { type: "iri", value: text.slice(1, -1) };
+  if (text.startsWith("_:")) return { type: "blank", value: text.slice(2) };
+  const end = text.lastIndexOf('"');
+  const value = text.slice(1, end);
+  const rest = text.slice(end + 1);
+  if (rest === "") return { type: "literal", value };
+  return rest.startsWith("@") ? { type: "literal", value, language: rest.slice(1) } : { type: "literal", value, datatype: rest.slice(3, -1) };
+}
+
+/** The datatype that a literal's text has, also where it is not written. */
+export function datatypeOf(text: TermText): string {
+  const term = termOf(text);
+  if (term.type !== "literal") return "";
+  if (term.language !== undefined) return "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+  return term.datatype ?? xsdString;
+}
+
+export function isLanguage(text: string): boolean {
+  return languagePattern.test(text);
+}

@@ -1,0 +1,115 @@
+/**
+ * TripleStore: quads in spaces, every pattern answered from an index.
+ *
+ * Scope. The first argument of every method; a call without one throws. A space belongs to its tenant: the same name under another scope
+ * is another space, and it answers exactly as one that was never opened.
+ *
+ * Space. One life of a collection (its incarnation), named by an opaque id. `open` registers it; a write to one that is not registered is
+ * NOT_FOUND, and to one that is fenced or was purged CONFLICT: the check is in the transaction of the write, so no late message brings
+ * anything back. A name that was purged stays refused. All spaces share the same tables.
+ *
+ * Quads. Terms are texts (domain/rdf.ts). A space is a set: inserting what is there changes nothing, and each call tells what it changed.
+ *
+ * Support. A quad inserted with a `source` stays as long as one of its sources does; one inserted without is asserted, and stays until it is
+ * removed. `removeSource` takes away a source and what it alone supported. `remove` takes a quad away whoever supports it. Words of a
+ * term that no quad uses any more go with the last of them.
+ *
+ * Reads. Strong: what was acknowledged is seen, unless `capabilities.reads` is "eventual". A match runs in the order of one index; it
+ * examines at most one row for each row it returns, and a constant number more. Its cursor is a place in that order: nothing that stays
+ * put is lost or doubled while others write. It is bound to nothing: features sign what they hand out.
+ *
+ * Ends. `fence` stops writes and reads at once; `unfence` takes it back, all bytes as they were. `purge` needs no fence before it: it
+ * fences, removes in bounded steps, and can be repeated; reads of other spaces go on meanwhile.
+ */
+import type { Quad, TermText } from "../domain/rdf.ts";
+import type { Scope } from "../domain/scope.ts";
+
+export interface TripleStore {
+  readonly capabilities: TripleStoreCapabilities;
+
+  /** Registers a space; again changes nothing. CONFLICT if it is fenced or was purged. */
+  open(scope: Scope, space: string): Promise<void>;
+  /** One transaction where `capabilities.atomicQuadsMax` allows; more quads than that are LIMIT_EXCEEDED when `atomic`, several otherwise. */
+  write(scope: Scope, space: string, change: QuadChange): Promise<QuadChanges>;
+  /** Removes a source, and the quads that it alone supported, in bounded steps. */
+  removeSource(scope: Scope, space: string, source: string): Promise<QuadChanges>;
+  match(scope: Scope, space: string, pattern: QuadPattern, options?: MatchOptions): Promise<QuadPage>;
+  /** Exact. With `max` it may stop counting there: the answer is then `max`, and means "at least". */
+  count(scope: Scope, space: string, pattern: QuadPattern, options?: { readonly max?: number }): Promise<number>;
+  /** Who supports each quad, in its order; an empty list for one that is asserted only or not there. */
+  supports(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly (readonly Support[])[]>;
+  /** The names of graphs in a space, in pages; without the one that has no name. */
+  graphs(scope: Scope, space: string, options?: { readonly limit?: number; readonly cursor?: string | undefined }): Promise<{ readonly graphs: readonly TermText[]; readonly cursor?: string | undefined }>;
+  usage(scope: Scope, space: string): Promise<SpaceUsage>;
+
+  /** Of this tenant, also fenced and purged ones, in the order of their names. */
+  spaces(scope: Scope, options?: { readonly limit?: number; readonly cursor?: string | undefined }): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly cursor?: string | undefined }>;
+  fence(scope: Scope, space: string): Promise<void>;
+  unfence(scope: Scope, space: string): Promise<void>;
+  /** Removes up to `limit` rows; call again until `done`. A space that never was is purged at once: its name is refused from then on. */
+  purge(scope: Scope, space: string, options?: { readonly limit?: number }): Promise<{ readonly deleted: number; readonly done: boolean }>;
+
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface TripleStoreCapabilities {
+  readonly engine: string;
+  readonly reads: "strong" | "eventual";
+  /** Quads that one `write` changes in one transaction. */
+  readonly atomicQuadsMax: number;
+  readonly durable: boolean;
+}
+
+export interface QuadChange {
+  readonly insert?: readonly Quad[];
+  readonly remove?: readonly Quad[];
+  /** Of everything that is inserted. */
+  readonly source?: Support;
+  /** Refuse what cannot be done in one transaction. */
+  readonly atomic?: boolean;
+}
+
+/** What a quad was found in: a document's run, and which of its passages. */
+export interface Support {
+  readonly source: string;
+  readonly part: number;
+}
+
+export interface QuadChanges {
+  readonly inserted: number;
+  readonly removed: number;
+}
+
+/** What is absent may be anything. Without `g` the quads of all graphs match; `defaultGraph` means those of the one without a name. */
+export interface QuadPattern {
+  readonly s?: TermText | undefined;
+  readonly p?: TermText | undefined;
+  readonly o?: TermText | undefined;
+  readonly g?: TermText | undefined;
+}
+
+export interface MatchOptions {
+  /** At most 10,000; 1,000 when absent. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export interface QuadPage {
+  readonly quads: readonly Quad[];
+  /** Absent at the end. */
+  readonly cursor?: string | undefined;
+  /** Rows looked at for this page. */
+  readonly examined: number;
+}
+
+export interface SpaceUsage {
+  readonly quads: number;
+  readonly supports: number;
+  readonly terms: number;
+}
+
+export interface SpaceInfo {
+  readonly space: string;
+  readonly status: "open" | "fenced" | "purged";
+}
