@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { NewMetric } from "@pinakes/client";
 import { PinakesError } from "../../src/domain/errors.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
-import { BlockCache } from "../../src/state/series/block-cache.ts";
+import { ByteCache } from "../../src/state/series/byte-cache.ts";
 import { decodeBlock, encodeBlock } from "../../src/state/series/blocks.ts";
 import { Cells } from "../../src/state/series/cells.ts";
 import { ColumnsBuilder, type Columns } from "../../src/state/series/columns.ts";
@@ -186,7 +186,7 @@ describe("small parts", () => {
 
   it("the cache holds what was used last, up to its bytes", () => {
     const one = columnsOf([]);
-    const cache = new BlockCache(3 * one.bytes);
+    const cache = new ByteCache<Columns>(3 * one.bytes);
     for (const key of ["a", "b", "c"]) cache.put(key, one);
     cache.get("a");
     cache.put("d", one);

@@ -1,61 +1,116 @@
 /**
- * A commit: one transaction that holds its partition, so that the plan is made on rows nobody else can change.
+ * A commit: one transaction that holds its partitions, so that the plans are made on rows nobody else can change. It carries out one
+ * request or a group of them (commit-groups.ts), each on a partition of its own: they are planned apart, and written together.
  *
  * The locks come first and are advisory, for two reasons. A statement's snapshot is older than any lock it waits for, so the rows must
- * be read by a later statement. And a transaction's number is given at its first write: after the lock, which makes the order of
- * numbers the order of commits within the partition (feed.ts).
+ * be read by a later statement. And a transaction's number is given at its first write: after the locks, which makes the order of
+ * numbers the order of commits within every partition (feed.ts).
+ *
+ * Nothing can deadlock: the container is locked first, by those who hold no partition, and whoever holds one waits for no other.
  */
+import { setImmediate } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
 import { withinUtf8Bytes } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { CommitOutcome, StoredItem } from "../../items/item-engine.ts";
-import { planBatch, touchedIds, type CommitRequest, type PreparedOperation } from "../../items/plan-batch.ts";
-import { settleClaims, uniqueClaims, type UniqueClaim } from "../../items/unique-keys.ts";
+import { planBatch, touchedIds, type BatchPlan, type CommitRequest, type PreparedOperation } from "../../items/plan-batch.ts";
 import type { Catalog, Loaded } from "./catalog.ts";
-import { settle, type Database, type Session, type Transaction } from "./connection.ts";
-import { partitionKeyOf, quote, uniqueColumn, type Names } from "./names.ts";
+import { settle, type Database, type Transaction } from "./connection.ts";
+import { settleAllClaims } from "./holders.ts";
+import { partitionKeyOf, type Names } from "./names.ts";
 import { sendChanges, sendWrites } from "./rows.ts";
 
-export async function commit(database: Database, names: Names, catalog: Catalog, container: string, request: CommitRequest): Promise<CommitOutcome> {
-  return database.transact((transaction) => attempt(transaction, names, catalog, container, request));
+export interface CommitParts {
+  readonly database: Database;
+  readonly names: Names;
+  readonly catalog: Catalog;
 }
 
-async function attempt(transaction: Transaction, names: Names, catalog: Catalog, container: string, request: CommitRequest): Promise<CommitOutcome> {
-  const key = partitionKeyOf(request.pk);
-  // The container first: whoever waits for it holds no partition, so that these two cannot deadlock with a change of the definition.
-  const begun = transaction.run(
-    `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock_shared(${names.lock("container", container)}); SELECT pg_advisory_xact_lock(${names.lock("partition", container, key)})`,
-  );
-  const asked = transaction.query<CurrentRow>(currentSql(names, container), [
-    container,
-    key,
-    touchedIds(request),
-    request.operations.filter(readsDocument).map(({ idKey }) => idKey),
-  ]);
-  await settle([begun, asked]);
+/** Documents are parsed and made between two statements; after so many characters of them others get their turn. */
+const planCharsPerTurn = 1_048_576;
+
+/** Waits until the partition is free. */
+export async function commitAlone(parts: CommitParts, container: string, request: CommitRequest): Promise<CommitOutcome> {
+  const [outcome] = await parts.database.transact((transaction) => attempt(transaction, parts, container, [request], true));
+  return outcome as CommitOutcome;
+}
+
+/**
+ * Each on another partition. Waits for no partition, so that nobody is held up by a neighbour: who finds its own in use elsewhere
+ * gets undefined, and has written nothing.
+ */
+export async function commitGroup(parts: CommitParts, container: string, requests: readonly CommitRequest[]): Promise<(CommitOutcome | undefined)[]> {
+  return parts.database.transact((transaction) => attempt(transaction, parts, container, requests, false));
+}
+
+async function attempt(
+  transaction: Transaction,
+  { names, catalog }: CommitParts,
+  container: string,
+  requests: readonly CommitRequest[],
+  wait: boolean,
+): Promise<(CommitOutcome | undefined)[]> {
+  const locked = transaction.run(beginSql(names, container, requests, wait));
+  const asked = transaction.query<CurrentRow>(currentSql(names, container), [container, ...wanted(requests)]);
+  await settle([locked, asked]);
+  const granted = await locked;
   const rows = await asked;
   const [version, epoch] = versionOf(rows, container);
   let loaded = catalog.get(container);
   if (loaded?.compiled.version !== version) loaded = (await catalog.load(transaction, container)).get(container) as Loaded;
 
-  let plan = planBatch(loaded.compiled, request, currentItems(request.pk, rows));
-  if (!plan.ok) return plan;
-  const claims = uniqueClaims(plan.writes);
-  if (claims.length > 0) plan = settleClaims(loaded.compiled, plan, claims, await holdersOf(transaction, loaded, request.pk, claims), request.now);
-  if (!plan.ok) return plan;
-  const { writes, changes, results } = plan;
-  if (writes.length === 0) return { ok: true, results };
-  const feed = loaded.compiled.feed ? sendChanges(transaction, loaded, request.tenant, request.pk, epoch, changes) : [];
-  await transaction.commit([...sendWrites(transaction, loaded, request.pk, writes), ...feed]);
-  return { ok: true, results };
+  const current = currentItems(requests, rows);
+  const plans: (BatchPlan | undefined)[] = [];
+  let chars = 0;
+  for (const [i, request] of requests.entries()) {
+    const items = current[i] as Map<string, StoredItem>;
+    plans.push(wait || granted[i] === true ? planBatch(loaded.compiled, request, items) : undefined);
+    for (const { json } of items.values()) chars += json.length;
+    if (chars > planCharsPerTurn) [chars] = [0, await setImmediate()];
+  }
+  const settled = await settleAllClaims(transaction, loaded, requests, plans);
+  const writing = settled.flatMap((plan, i) => (plan?.ok === true && plan.writes.length > 0 ? [{ request: requests[i] as CommitRequest, plan }] : []));
+  if (writing.length > 0) {
+    const feed = loaded.compiled.feed ? sendChanges(transaction, loaded, epoch, writing) : [];
+    await transaction.commit([...sendWrites(transaction, loaded, writing), ...feed]);
+  }
+  return settled.map((plan) => (plan?.ok === true ? { ok: true, results: plan.results } : plan));
 }
 
-type CurrentRow = [version: number, epoch: number, id: string | null, etag: string, modifiedAt: number, ttl: number | null, json: string];
+/** One message to the server. Its last row tells, where nothing is waited for, which partitions are ours. */
+function beginSql(names: Names, container: string, requests: readonly CommitRequest[], wait: boolean): string {
+  const lock = wait ? "pg_advisory_xact_lock" : "pg_try_advisory_xact_lock";
+  const partitions = requests.map(({ pk }) => `${lock}(${names.lock("partition", container, partitionKeyOf(pk))})`);
+  const shared = `SELECT pg_advisory_xact_lock_shared(${names.lock("container", container)})`;
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; ${shared}; SELECT ${partitions.join(", ")}`;
+}
 
-/** Version and rows in one statement. Documents that the plan does not look at stay where they are: to it, an item without one exists. */
+type CurrentRow = [version: number, epoch: number, request: number | null, id: string, etag: string, modifiedAt: number, ttl: number | null, json: string];
+
+/**
+ * Version and rows in one statement. Documents that the plan does not look at stay where they are: to it, an item without one exists.
+ * Row by row through the index, as in read.ts.
+ */
 function currentSql(names: Names, container: string): string {
-  return `SELECT c.version, c.feed_epoch, t.id, t.etag, t.modified_at, t.ttl, CASE WHEN t.id = ANY ($4::text[]) THEN t.doc ELSE '' END
-    FROM ${names.containers} c LEFT JOIN ${names.table(container)} t ON t.pk = $2 AND t.id = ANY ($3) WHERE c.name = $1`;
+  return `SELECT c.version, c.feed_epoch, t.* FROM ${names.containers} c LEFT JOIN (
+      SELECT k.request, k.id, r.* FROM unnest($2::int[], $3::text[], $4::text[], $5::boolean[]) AS k (request, pk, id, read)
+      CROSS JOIN LATERAL (SELECT etag, modified_at, ttl, CASE WHEN k.read THEN doc ELSE '' END FROM ${names.table(container)} WHERE pk = k.pk AND id = k.id OFFSET 0) AS r
+    ) AS t ON true WHERE c.name = $1`;
+}
+
+function wanted(requests: readonly CommitRequest[]): [request: number[], pk: string[], id: string[], read: boolean[]] {
+  const lists: ReturnType<typeof wanted> = [[], [], [], []];
+  for (const [i, request] of requests.entries()) {
+    const key = partitionKeyOf(request.pk);
+    const read = new Set(request.operations.filter(readsDocument).map(({ idKey }) => idKey));
+    for (const id of touchedIds(request)) {
+      lists[0].push(i);
+      lists[1].push(key);
+      lists[2].push(id);
+      lists[3].push(read.has(id));
+    }
+  }
+  return lists;
 }
 
 /** Only these operations read the stored text (plan-batch.ts); the others ask whether there is an item, and for its etag. */
@@ -70,20 +125,11 @@ function versionOf(rows: readonly CurrentRow[], container: string): [version: nu
   return [row[0], row[1]];
 }
 
-function currentItems(pk: string, rows: readonly CurrentRow[]): Map<string, StoredItem> {
-  return new Map(
-    rows.flatMap(([, , idKey, etag, modifiedAt, ttl, json]) => (idKey === null ? [] : [[idKey, { pk, idKey, etag, modifiedAt, ttl, json }] as const])),
-  );
-}
-
-/** Who holds each claimed value now. The text is needed only where a long id is not its own key (idOf in plan-batch.ts). */
-async function holdersOf(session: Session, { compiled, table }: Loaded, pk: string, claims: readonly UniqueClaim[]): Promise<(StoredItem | undefined)[]> {
-  const parts = compiled.uniqueKeys.map(({ name }, key) => {
-    const column = quote(uniqueColumn(name));
-    return `SELECT ${key}, ${column}, id, etag, modified_at, ttl, CASE WHEN octet_length(id) > ${limits.idNativeBytesMax} THEN doc ELSE '' END FROM ${table} WHERE pk = $1 AND ${column} = ANY ($${key + 2}::text[])`;
-  });
-  const values = compiled.uniqueKeys.map((_, key) => claims.filter((claim) => claim.key === key).map(({ value }) => value));
-  const rows = await session.query<[number, string, string, string, number, number | null, string]>(parts.join(" UNION ALL "), [partitionKeyOf(pk), ...values]);
-  const holders = new Map(rows.map(([key, value, idKey, etag, modifiedAt, ttl, json]) => [`${key}:${value}`, { pk, idKey, etag, modifiedAt, ttl, json }]));
-  return claims.map(({ key, value }) => holders.get(`${key}:${value}`));
+/** Aligned with the requests. */
+function currentItems(requests: readonly CommitRequest[], rows: readonly CurrentRow[]): Map<string, StoredItem>[] {
+  const current = requests.map(() => new Map<string, StoredItem>());
+  for (const [, , i, idKey, etag, modifiedAt, ttl, json] of rows) {
+    if (i !== null) current[i]?.set(idKey, { pk: (requests[i] as CommitRequest).pk, idKey, etag, modifiedAt, ttl, json });
+  }
+  return current;
 }

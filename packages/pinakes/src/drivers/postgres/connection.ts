@@ -225,9 +225,14 @@ export class Transaction implements Session {
     this.#client = client;
   }
 
-  /** Several statements without parameters; the first is BEGIN. Nothing is waited for: pass the promise to `settle` or `commit`. */
-  async run(text: string): Promise<void> {
-    await this.#client.query(text);
+  /**
+   * Several statements without parameters; the first is BEGIN. Gives the last one's first row. Nothing is waited for: pass the promise
+   * to `settle` or `commit`.
+   */
+  async run(text: string): Promise<Row> {
+    const answer: unknown = await this.#client.query<never[]>({ text, rowMode: "array" });
+    const last = (Array.isArray(answer) ? answer.at(-1) : answer) as { readonly rows: readonly Row[] };
+    return last.rows[0] ?? [];
   }
 
   async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {

@@ -21,7 +21,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { IndexBuilder } from "./build.ts";
 import { Catalog, progressOf, type Loaded } from "./catalog.ts";
-import { commit } from "./commit.ts";
+import { CommitGroups } from "./commit-groups.ts";
+import { commitAlone, commitGroup } from "./commit.ts";
 import { Database } from "./connection.ts";
 import { defineContainer } from "./define.ts";
 import { isOutdated } from "./errors.ts";
@@ -39,6 +40,7 @@ export class PostgresItemEngine implements ItemEngine {
   readonly #builder: IndexBuilder;
   /** PostgreSQL would order commits on a partition too, but each would hold a connection while it waits, and use up the pool. */
   readonly #queue = new KeyedQueue();
+  readonly #groups: CommitGroups;
   readonly #key: Uint8Array;
   readonly #clock: Clock;
   #closed: Promise<void> | undefined;
@@ -50,6 +52,11 @@ export class PostgresItemEngine implements ItemEngine {
     this.#key = key;
     this.#catalog = new Catalog(names);
     this.#builder = new IndexBuilder(database, names, this.#catalog);
+    const parts = { database, names, catalog: this.#catalog };
+    this.#groups = new CommitGroups({
+      group: (container, requests) => commitGroup(parts, container, requests),
+      alone: (container, request) => commitAlone(parts, container, request),
+    });
   }
 
   static async open(url: string, database: string, poolSize: number, clock: Clock): Promise<PostgresItemEngine> {
@@ -101,7 +108,7 @@ export class PostgresItemEngine implements ItemEngine {
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
-    return this.#queue.run([`${name} ${request.pk}`], () => commit(this.#database, this.#names, this.#catalog, name, request));
+    return this.#queue.run([`${name} ${request.pk}`], () => this.#groups.commit(name, request));
   }
 
   async scan(container: CompiledContainer, request: ScanRequest): Promise<ScanResult> {

@@ -1,25 +1,29 @@
 /** The statements that change rows: puts and deletes of items, and the changes they put into the feed. */
-import type { PlannedChange, PlannedWrite } from "../../items/plan-batch.ts";
+import type { BatchPlan, CommitRequest, PlannedWrite } from "../../items/plan-batch.ts";
 import type { Loaded } from "./catalog.ts";
 import type { Session } from "./connection.ts";
 import { partitionKeyOf, quote, uniqueColumn } from "./names.ts";
 
 type Put = NonNullable<PlannedWrite["put"]>;
 
-/** Sends the statements, without waiting for them. */
-export function sendWrites(session: Session, loaded: Loaded, pk: string, writes: readonly PlannedWrite[]): Promise<unknown>[] {
-  const gone = writes.filter(({ put }) => put === undefined).map(({ idKey }) => idKey);
-  const puts = writes.flatMap(({ put }) => (put === undefined ? [] : [put]));
-  const sent: Promise<unknown>[] = [];
-  if (gone.length > 0) sent.push(session.query(`DELETE FROM ${loaded.table} WHERE pk = $1 AND id = ANY ($2)`, [partitionKeyOf(pk), gone]));
-  if (goOneByOne(puts)) for (const put of puts) sent.push(session.query(putOneSql(loaded), [...partitionValues(pk), ...valuesOf(put)]));
-  else if (puts.length > 0) sent.push(session.query(putManySql(loaded), [...partitionValues(pk), ...transpose(puts.map(valuesOf))]));
-  return sent;
+/** What one request of a commit writes. */
+export interface Writing {
+  readonly request: CommitRequest;
+  readonly plan: Extract<BatchPlan, { ok: true }>;
 }
 
-function partitionValues(pk: string): [string, string | null] {
-  const key = partitionKeyOf(pk);
-  return [key, key === pk ? null : pk];
+/** Sends the statements, without waiting for them. */
+export function sendWrites(session: Session, loaded: Loaded, writing: readonly Writing[]): Promise<unknown>[] {
+  const rows = writing.flatMap(({ request: { pk }, plan }) => plan.writes.map(({ idKey, put }) => ({ pk, idKey, put })));
+  const gone = rows.filter(({ put }) => put === undefined);
+  const puts = rows.flatMap(({ pk, put }) => (put === undefined ? [] : [{ pk, put }]));
+  const alone = puts.filter((row) => puts.length === 1 || row.put.json.length > largeChars);
+  const together = puts.filter((row) => !alone.includes(row));
+  return [
+    ...(gone.length === 0 ? [] : [session.query(deleteSql(loaded), transpose(gone.map(({ pk, idKey }) => [partitionKeyOf(pk), idKey])))]),
+    ...alone.map((row) => session.query(putOneSql(loaded), valuesOf(row))),
+    ...(together.length === 0 ? [] : [session.query(putManySql(loaded), transpose(together.map(valuesOf)))]),
+  ];
 }
 
 interface Column {
@@ -30,6 +34,8 @@ interface Column {
 /** Aligned with valuesOf. */
 function columnsOf({ compiled, columns }: Loaded): Column[] {
   return [
+    { name: "pk", type: "text" },
+    { name: "pk_full", type: "text" },
     { name: "id", type: "text" },
     { name: "etag", type: "text" },
     { name: "modified_at", type: "bigint" },
@@ -41,33 +47,39 @@ function columnsOf({ compiled, columns }: Loaded): Column[] {
   ];
 }
 
-function valuesOf({ idKey, etag, modifiedAt, ttl, uniques, keys, json }: Put): unknown[] {
+function valuesOf({ pk, put }: { readonly pk: string; readonly put: Put }): unknown[] {
+  const { idKey, etag, modifiedAt, ttl, uniques, keys, json } = put;
+  const key = partitionKeyOf(pk);
   const ownExpiry = ttl === null || ttl === -1 ? null : modifiedAt + ttl * 1000;
-  return [idKey, etag, modifiedAt, ttl, ownExpiry, ...uniques, ...keys.map((key) => (key === null ? null : Buffer.concat([key.partition, key.sort]))), json];
+  const indexKeys = keys.map((one) => (one === null ? null : Buffer.concat([one.partition, one.sort])));
+  return [key, key === pk ? null : pk, idKey, etag, modifiedAt, ttl, ownExpiry, ...uniques, ...indexKeys, json];
 }
-
-const fewPuts = 4;
-const largeChars = 8_192;
 
 /** Inside an array a document is escaped, and read back, character by character: large ones go as they are, a statement each. */
-function goOneByOne(puts: readonly Put[]): boolean {
-  return puts.length === 1 || (puts.length <= fewPuts && puts.reduce((sum, { json }) => sum + json.length, 0) > largeChars);
-}
+const largeChars = 8_192;
 
 function putOneSql(loaded: Loaded): string {
   const columns = columnsOf(loaded);
-  return `INSERT INTO ${loaded.table} (pk, pk_full, ${columns.map(({ name }) => name).join(", ")}) VALUES ($1, $2, ${columns.map((_, i) => `$${i + 3}`).join(", ")}) ${onConflict(columns)}`;
+  return `INSERT INTO ${loaded.table} (${columns.map(({ name }) => name).join(", ")}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(", ")}) ${onConflict(columns)}`;
 }
 
 function putManySql(loaded: Loaded): string {
   const columns = columnsOf(loaded);
   const names = columns.map(({ name }) => name).join(", ");
-  const lists = columns.map(({ type }, i) => `$${i + 3}::${type}[]`).join(", ");
-  return `INSERT INTO ${loaded.table} (pk, pk_full, ${names}) SELECT $1, $2, ${names} FROM unnest(${lists}) AS r (${names}) ${onConflict(columns)}`;
+  const lists = columns.map(({ type }, i) => `$${i + 1}::${type}[]`).join(", ");
+  return `INSERT INTO ${loaded.table} (${names}) SELECT ${names} FROM unnest(${lists}) AS r (${names}) ${onConflict(columns)}`;
 }
 
+/** Row by row through the index, as in read.ts. */
+function deleteSql({ table }: Loaded): string {
+  return `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (SELECT t.ctid FROM unnest($1::text[], $2::text[]) AS k (pk, id)
+    CROSS JOIN LATERAL (SELECT ctid FROM ${table} WHERE pk = k.pk AND id = k.id OFFSET 0) AS t))`;
+}
+
+const fixed: ReadonlySet<string> = new Set(["pk", "pk_full", "id"]);
+
 function onConflict(columns: readonly Column[]): string {
-  const changed = columns.filter(({ name }) => name !== "id");
+  const changed = columns.filter(({ name }) => !fixed.has(name));
   return `ON CONFLICT (pk, id) DO UPDATE SET ${changed.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
 }
 
@@ -76,18 +88,13 @@ function transpose(rows: readonly (readonly unknown[])[]): unknown[][] {
 }
 
 /** The transaction's number orders commits, the place in the commit orders its changes. */
-export function sendChanges(
-  session: Session,
-  { feed }: Loaded,
-  tenant: string,
-  pk: string,
-  epoch: number,
-  changes: readonly PlannedChange[],
-): Promise<unknown>[] {
-  if (changes.length === 0) return [];
-  const text = `INSERT INTO ${feed} (epoch, xid, n, tenant, pk, id_key, id, kind, etag, at, expired)
-    SELECT $1, pg_current_xact_id(), r.n, $2, $3, r.id_key, r.id, r.kind, r.etag, r.at, r.expired
-    FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) WITH ORDINALITY AS r (id_key, id, kind, etag, at, expired, n)`;
-  const lists = transpose(changes.map(({ idKey, id, kind, etag, at, expired }) => [idKey, id, kind, etag, at, expired]));
-  return [session.query(text, [epoch, tenant, pk, ...lists])];
+export function sendChanges(session: Session, { feed }: Loaded, epoch: number, writing: readonly Writing[]): Promise<unknown>[] {
+  const rows = writing.flatMap(({ request: { tenant, pk }, plan }) =>
+    plan.changes.map(({ idKey, id, kind, etag, at, expired }) => [tenant, pk, idKey, id, kind, etag, at, expired]),
+  );
+  if (rows.length === 0) return [];
+  const columns = "tenant, pk, id_key, id, kind, etag, at, expired";
+  const text = `INSERT INTO ${feed} (epoch, xid, n, ${columns}) SELECT $1, pg_current_xact_id(), r.n, ${columns}
+    FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) WITH ORDINALITY AS r (${columns}, n)`;
+  return [session.query(text, [epoch, ...transpose(rows)])];
 }

@@ -9,6 +9,7 @@ import { Cells } from "./cells.ts";
 import type { Hours } from "./hours.ts";
 import { nearestRank, selectRanks } from "./quickselect.ts";
 import { scanColumns, type Selection } from "./scan-columns.ts";
+import { selectInRuns } from "./select-in-runs.ts";
 import { dayMs, hourMs, type Series } from "./series.ts";
 import { boundedSpan, daysOf, parseBucket, type Span } from "./time.ts";
 
@@ -49,12 +50,18 @@ export function planAggregate(series: Series, query: SeriesAggregate, now: numbe
 }
 
 export async function runAggregate(hours: Hours, scope: Scope, plan: Plan): Promise<AggregateResult> {
-  const cells = new Cells(plan.aggregates.some((name) => name in percents));
+  const withValues = plan.aggregates.some((name) => name in percents);
+  const cells = new Cells(withValues);
+  const kept = hours.cells.for(plan, withValues);
   for (const date of daysOf(plan.span)) {
-    for (const columns of await hours.ofDay(scope, date, hoursOf(date, plan.span))) {
-      await scanColumns(columns, plan, cells, setImmediate);
-      await setImmediate();
+    for (const { start, key, found } of await hours.ofDay(scope, date, hoursOf(date, plan.span), (at, of) => kept.get(at, of))) {
+      const known = "parts" in found ? found : key === undefined ? undefined : await kept.make(found, key);
+      if (known === undefined && !("parts" in found)) await scanColumns(found, plan, cells, setImmediate);
+      const bucket = plan.bucketMs === undefined ? 0 : Math.floor(start / plan.bucketMs);
+      for (const part of known?.parts ?? []) cells.addPart(bucket, part);
+      if (found !== known) await setImmediate();
     }
+    await setImmediate();
   }
   return { items: await rowsOf(cells, plan), rows_aggregated: cells.rows };
 }
@@ -83,7 +90,8 @@ async function rowsOf(cells: Cells, plan: Plan): Promise<readonly AggregateRow[]
     if (kept !== undefined) {
       const own = kept.all.subarray(kept.starts[place], kept.starts[place + 1]);
       const ranks = wanted.map((name) => nearestRank(percents[name], count));
-      const ranked = await selectRanks(own, ranks, setImmediate);
+      const runs = cells.runs(place);
+      const ranked = runs.length === 0 ? await selectRanks(own, ranks, setImmediate) : selectInRuns([...runs, own.sort()], ranks);
       for (const [i, name] of wanted.entries()) values[name] = ranked[i] as number;
     }
     rows.push({

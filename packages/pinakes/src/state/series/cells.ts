@@ -10,6 +10,19 @@ export interface CellKey {
   readonly group: readonly (string | null)[];
 }
 
+/** What one group's rows of an hour come to; to be put into larger cells. */
+export interface CellPart {
+  readonly group: readonly (string | null)[];
+  readonly count: number;
+  readonly sum: number;
+  /** What rounding took from `sum`. */
+  readonly lost: number;
+  readonly min: number;
+  readonly max: number;
+  /** Ascending; empty where values are not kept. */
+  readonly sorted: Float64Array;
+}
+
 /** Places by bucket, then by one value after the other. A text of all of them would cost more than the rest of an aggregate. */
 type Branch = Map<string | number | null, Branch | number>;
 
@@ -24,6 +37,8 @@ export class Cells {
   #min = new Float64Array(16);
   #max = new Float64Array(16);
   readonly #chunks: { readonly places: Uint32Array; readonly values: Float64Array }[] = [];
+  /** Sorted values that came with parts, by place; they belong to others and are not changed. */
+  readonly #runs = new Map<number, Float64Array[]>();
   rows = 0;
 
   /** With values, for percentiles. */
@@ -71,14 +86,35 @@ export class Cells {
       if (value < (min[place] as number)) min[place] = value;
       if (value > (max[place] as number)) max[place] = value;
     }
-    this.rows += length;
-    if (!this.#keepsValues || length === 0) return;
-    if (this.rows > this.#valuesMax)
-      throw new PinakesError(
-        "LIMIT_EXCEEDED",
-        `Percentiles are computed over at most ${this.#valuesMax} rows. Take a shorter range or a narrower filter, or leave them out.`,
-      );
-    this.#chunks.push({ places: places.slice(0, length), values: values.slice(0, length) });
+    this.#counted(length);
+    if (this.#keepsValues && length > 0) this.#chunks.push({ places: places.slice(0, length), values: values.slice(0, length) });
+  }
+
+  /** All rows of a part at once, as if they had been added one by one. */
+  addPart(bucket: number, part: CellPart): void {
+    const place = this.place(bucket, part.group);
+    const before = this.#sum[place] as number;
+    const next = before + part.sum;
+    const rounding = Math.abs(before) >= Math.abs(part.sum) ? before - next + part.sum : part.sum - next + before;
+    this.#count[place] = (this.#count[place] as number) + part.count;
+    this.#lost[place] = (this.#lost[place] as number) + rounding + part.lost;
+    this.#sum[place] = next;
+    this.#min[place] = Math.min(this.#min[place] as number, part.min);
+    this.#max[place] = Math.max(this.#max[place] as number, part.max);
+    this.#counted(part.count);
+    if (!this.#keepsValues) return;
+    const runs = this.#runs.get(place);
+    if (runs === undefined) this.#runs.set(place, [part.sorted]);
+    else runs.push(part.sorted);
+  }
+
+  #counted(rows: number): void {
+    this.rows += rows;
+    if (!this.#keepsValues || this.rows <= this.#valuesMax) return;
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `Percentiles are computed over at most ${this.#valuesMax} rows. Take a shorter range or a narrower filter, or leave them out.`,
+    );
   }
 
   count(place: number): number {
@@ -99,12 +135,30 @@ export class Cells {
     return this.#max[place] as number;
   }
 
-  /** The values of each cell, side by side. Once: what was kept is let go on the way. */
+  /** Sorted values of a cell that came with parts, beside those of `values`. */
+  runs(place: number): readonly Float64Array[] {
+    return this.#runs.get(place) ?? [];
+  }
+
+  /** Every cell as a part; the buckets are forgotten. Once, like `values`. */
+  async parts(pause: () => Promise<void>): Promise<readonly CellPart[]> {
+    const kept = this.#keepsValues ? await this.values(pause) : undefined;
+    return this.keys.map(({ group }, place): CellPart => {
+      const [count, sum, lost] = [this.#count[place] as number, this.#sum[place] as number, this.#lost[place] as number];
+      const sorted = kept === undefined ? noValues : kept.all.subarray(kept.starts[place], kept.starts[place + 1]).sort();
+      return { group, count, sum, lost, min: this.min(place), max: this.max(place), sorted };
+    });
+  }
+
+  /** The values of each cell that came row by row, side by side. Once: what was kept is let go on the way. */
   async values(pause: () => Promise<void>): Promise<{ readonly all: Float64Array; readonly starts: Uint32Array }> {
     const starts = new Uint32Array(this.keys.length + 1);
-    for (let place = 0; place < this.keys.length; place += 1) starts[place + 1] = (starts[place] as number) + this.count(place);
+    for (let place = 0; place < this.keys.length; place += 1) {
+      const inRuns = this.runs(place).reduce((rows, run) => rows + run.length, 0);
+      starts[place + 1] = (starts[place] as number) + this.count(place) - inRuns;
+    }
     const next = starts.slice();
-    const all = new Float64Array(this.rows);
+    const all = new Float64Array(starts[this.keys.length] as number);
     let sincePause = 0;
     for (let chunk = this.#chunks.pop(); chunk !== undefined; chunk = this.#chunks.pop()) {
       const { places, values } = chunk;
@@ -139,3 +193,4 @@ export class Cells {
 }
 
 const rowsPerPause = 262_144;
+const noValues = new Float64Array(0);

@@ -4,9 +4,10 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { BlockCache } from "./block-cache.ts";
 import { BlockStore } from "./block-store.ts";
 import type { BlockName } from "./blocks.ts";
+import { ByteCache } from "./byte-cache.ts";
+import { CellCache } from "./cell-cache.ts";
 import type { Columns } from "./columns.ts";
 import { inParallel } from "./in-parallel.ts";
 import { scanHours } from "./scan-hours.ts";
@@ -16,39 +17,59 @@ import { hourStart } from "./time.ts";
 
 export interface HoursOptions {
   readonly cacheBytesMax?: number;
+  readonly cellCacheBytesMax?: number;
   readonly sealRowsMin?: number;
+}
+
+/** An hour that has rows: its columns, or what the caller knows of it already. */
+export interface Hour<Known> {
+  /** Epoch milliseconds. */
+  readonly start: number;
+  /** Names these very rows: others never have it. Undefined where rows changed while they were read. */
+  readonly key: string | undefined;
+  readonly found: Columns | Known;
 }
 
 const blocksAtOnce = 8;
 
 export class Hours {
   readonly blocks: BlockStore;
+  readonly cells: CellCache;
   readonly #parts: SeriesParts;
   readonly #series: Series;
-  readonly #cache: BlockCache;
+  readonly #cache: ByteCache<Columns>;
   readonly #sealRowsMin: number;
 
   constructor(parts: SeriesParts, series: Series, options: HoursOptions = {}) {
     this.#parts = parts;
     this.#series = series;
     this.blocks = new BlockStore(parts.objects, parts.log);
-    this.#cache = new BlockCache(options.cacheBytesMax ?? seriesLimits.blockCacheBytesDefault);
+    this.#cache = new ByteCache(options.cacheBytesMax ?? seriesLimits.blockCacheBytesDefault);
     this.#sealRowsMin = options.sealRowsMin ?? seriesLimits.sealRowsMinDefault;
+    this.cells = new CellCache({ bytesMax: options.cellCacheBytesMax ?? seriesLimits.cellCacheBytesDefault, rowsMin: this.#sealRowsMin });
   }
 
-  /** Of these hours those that have rows, in order. */
-  async ofDay(scope: Scope, date: string, wanted: readonly number[]): Promise<readonly Columns[]> {
+  /** Of these hours those that have rows, in order; columns are fetched only of those that `known` does not know. */
+  async ofDay<Known>(
+    scope: Scope,
+    date: string,
+    wanted: readonly number[],
+    known: (start: number, key: string) => Known | undefined,
+  ): Promise<readonly Hour<Known>[]> {
     const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
     if (stamps === undefined) return [];
+    const found = new Map<number, Hour<Known>>();
+    const put = (hour: number, key: string | undefined, of: Columns | Known | undefined): void => {
+      if (of !== undefined) found.set(hour, { start: hourStart(date, hour), key, found: of });
+    };
     const hours = wanted.filter((hour) => mayHaveRows(stamps, hour));
-    const found = new Map<number, Columns>();
-    await inParallel(hours, blocksAtOnce, async (hour) => {
-      const columns = await this.#known(scope, date, hour, stamps);
-      if (columns !== undefined) found.set(hour, columns);
-    });
+    const keyOf = (hour: number): string => cacheKey(scope, this.name(date, hour, stamps));
+    for (const hour of hours) put(hour, keyOf(hour), known(hourStart(date, hour), keyOf(hour)));
+    const unknown = hours.filter((hour) => !found.has(hour));
+    await inParallel(unknown, blocksAtOnce, async (hour) => put(hour, keyOf(hour), await this.#known(scope, date, hour, stamps)));
     const missing = hours.filter((hour) => !found.has(hour));
     if (missing.length > 0) {
-      for (const [hour, columns] of await this.#scan(scope, date, missing, stamps)) found.set(hour, columns);
+      for (const [hour, { columns, proven }] of await this.#scan(scope, date, missing, stamps)) put(hour, proven ? keyOf(hour) : undefined, columns);
     }
     return hours.flatMap((hour) => found.get(hour) ?? []);
   }
@@ -74,17 +95,20 @@ export class Hours {
     return stored;
   }
 
-  async #scan(scope: Scope, date: string, hours: readonly number[], before: DayStamps): Promise<ReadonlyMap<number, Columns>> {
+  async #scan(scope: Scope, date: string, hours: readonly number[], before: DayStamps): Promise<ReadonlyMap<number, Scanned>> {
     const { items } = this.#parts;
+    const results = new Map<number, Scanned>();
     const scanned = await scanHours(items, scope, this.#series, { date, hours, stamps: before });
     const after = await readStamps(items, scope, this.#series, date);
     for (const [hour, columns] of scanned) {
-      if (after?.of(hour) !== before.of(hour)) continue;
+      const proven = after?.of(hour) === before.of(hour);
+      results.set(hour, { columns, proven });
+      if (!proven) continue;
       const name = this.name(date, hour, before);
       this.#cache.put(cacheKey(scope, name), columns);
       if (columns.rows >= this.#sealRowsMin && this.#isOver(date, hour)) await this.#store(scope, name, columns);
     }
-    return scanned;
+    return results;
   }
 
   /** Whoever asked has the rows; that they could not be stored is no reason to refuse them. */
@@ -104,6 +128,12 @@ export class Hours {
   #isOver(date: string, hour: number): boolean {
     return this.#parts.clock.now() >= hourStart(date, hour) + hourMs + seriesLimits.sealDelayMs;
   }
+}
+
+interface Scanned {
+  readonly columns: Columns;
+  /** Read between two equal stamps. */
+  readonly proven: boolean;
 }
 
 export function mayHaveRows(stamps: DayStamps, hour: number): boolean {

@@ -35,6 +35,8 @@ export const seriesLimits = Object.freeze({
   /** Aggregates that run at once in a process; others wait. */
   aggregatesAtOnceMax: 4,
   blockCacheBytesDefault: 268_435_456,
+  /** Beside the blocks, what aggregates made of them: eight bytes for each value that percentiles looked at. */
+  cellCacheBytesDefault: 134_217_728,
   /** Fewer rows than this are scanned as fast as a block is read. */
   sealRowsMinDefault: 1_000,
   /** How long after its end an hour is sealed: most late rows have come by then. */
