@@ -6,7 +6,8 @@
  * be read by a later statement. And a transaction's number is given at its first write: after the locks, which makes the order of
  * numbers the order of commits within every partition (feed.ts).
  *
- * Nothing can deadlock: the container is locked first, by those who hold no partition, and whoever holds one waits for no other.
+ * No commit can be part of a deadlock: the container is locked first, while no partition is held, and with a partition in hand a commit
+ * waits for no other lock of ours.
  */
 import { setImmediate } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";

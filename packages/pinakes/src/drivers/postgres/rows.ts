@@ -17,12 +17,12 @@ export function sendWrites(session: Session, loaded: Loaded, writing: readonly W
   const rows = writing.flatMap(({ request: { pk }, plan }) => plan.writes.map(({ idKey, put }) => ({ pk, idKey, put })));
   const gone = rows.filter(({ put }) => put === undefined);
   const puts = rows.flatMap(({ pk, put }) => (put === undefined ? [] : [{ pk, put }]));
-  const alone = puts.filter((row) => puts.length === 1 || row.put.json.length > largeChars);
-  const together = puts.filter((row) => !alone.includes(row));
+  const listed = puts.length === 1 ? [] : puts.filter(({ put }) => put.json.length <= listedCharsMax);
+  const plain = puts.length === 1 ? puts : puts.filter(({ put }) => put.json.length > listedCharsMax);
   return [
     ...(gone.length === 0 ? [] : [session.query(deleteSql(loaded), transpose(gone.map(({ pk, idKey }) => [partitionKeyOf(pk), idKey])))]),
-    ...alone.map((row) => session.query(putOneSql(loaded), valuesOf(row))),
-    ...(together.length === 0 ? [] : [session.query(putManySql(loaded), transpose(together.map(valuesOf)))]),
+    ...inPowersOfTwo(plain).map((some) => session.query(putPlainSql(loaded, some.length), some.flatMap(valuesOf))),
+    ...(listed.length === 0 ? [] : [session.query(putListedSql(loaded), transpose(listed.map(valuesOf)))]),
   ];
 }
 
@@ -55,15 +55,28 @@ function valuesOf({ pk, put }: { readonly pk: string; readonly put: Put }): unkn
   return [key, key === pk ? null : pk, idKey, etag, modifiedAt, ttl, ownExpiry, ...uniques, ...indexKeys, json];
 }
 
-/** Inside an array a document is escaped, and read back, character by character: large ones go as they are, a statement each. */
-const largeChars = 8_192;
+/** Inside an array a document is escaped, and read back, character by character: larger ones go as they are, a few in a statement. */
+const listedCharsMax = 8_192;
+const plainPutsMax = 8;
 
-function putOneSql(loaded: Loaded): string {
-  const columns = columnsOf(loaded);
-  return `INSERT INTO ${loaded.table} (${columns.map(({ name }) => name).join(", ")}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(", ")}) ${onConflict(columns)}`;
+/** Few sizes, because each is a statement that every connection keeps. */
+function inPowersOfTwo<T>(rows: readonly T[]): T[][] {
+  const parts: T[][] = [];
+  for (let [from, size] = [0, plainPutsMax]; from < rows.length; from += size) {
+    while (size > rows.length - from) size /= 2;
+    parts.push(rows.slice(from, from + size));
+  }
+  return parts;
 }
 
-function putManySql(loaded: Loaded): string {
+function putPlainSql(loaded: Loaded, count: number): string {
+  const columns = columnsOf(loaded);
+  const row = (first: number) => `(${columns.map(({ type }, i) => `$${first + i}::${type}`).join(", ")})`;
+  const rows = Array.from({ length: count }, (_, i) => row(i * columns.length + 1));
+  return `INSERT INTO ${loaded.table} (${columns.map(({ name }) => name).join(", ")}) VALUES ${rows.join(", ")} ${onConflict(columns)}`;
+}
+
+function putListedSql(loaded: Loaded): string {
   const columns = columnsOf(loaded);
   const names = columns.map(({ name }) => name).join(", ");
   const lists = columns.map(({ type }, i) => `$${i + 1}::${type}[]`).join(", ");
