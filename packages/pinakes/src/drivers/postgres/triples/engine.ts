@@ -1,0 +1,105 @@
+/** The triple engine on PostgreSQL. Each part of the work has its own file. */
+import { KeyedQueue } from "../../../domain/keyed-queue.ts";
+import type { Quad, TermText } from "../../../domain/rdf.ts";
+import type { QuadChanges, QuadPattern, SpaceInfo, SpaceUsage, Support, TripleStoreCapabilities } from "../../../ports/triple-store.ts";
+import type { MatchRequest, MatchResult, PreparedChange, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
+import { tripleLimits } from "../../../triples/triple-limits.ts";
+import { Database } from "../connection.ts";
+import { Names } from "../names.ts";
+import { countQuads, listGraphs, matchQuads } from "./match.ts";
+import { purgeSpace, type PurgeStep } from "./purge.ts";
+import { removeSource, type RemovedStep } from "./remove-source.ts";
+import { fenceSpace, listSpaces, openSpace, unfenceSpace, usageOf } from "./spaces.ts";
+import { supportsOf } from "./supports.ts";
+import { prepareTriples, type TripleTables } from "./tables.ts";
+import { TermTexts } from "./terms.ts";
+import { writeQuads } from "./write.ts";
+
+export class PostgresTripleEngine implements TripleEngine {
+  readonly capabilities: TripleStoreCapabilities = { engine: "postgres", reads: "strong", atomicQuadsMax: tripleLimits.writeQuadsMax, durable: true };
+  readonly #database: Database;
+  readonly #tables: TripleTables;
+  readonly #texts: TermTexts;
+  /** PostgreSQL would order writes to a space too, but each would hold a connection while it waits, and use up the pool. */
+  readonly #queue = new KeyedQueue();
+  #closed: Promise<void> | undefined;
+
+  private constructor(database: Database, tables: TripleTables) {
+    this.#database = database;
+    this.#tables = tables;
+    this.#texts = new TermTexts(tables);
+  }
+
+  static async open(url: string, database: string, poolSize: number): Promise<PostgresTripleEngine> {
+    const names = new Names(database);
+    const pool = await Database.open(url, poolSize);
+    try {
+      return new PostgresTripleEngine(pool, await prepareTriples(pool, names));
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
+  }
+
+  async open(space: SpaceKey): Promise<void> {
+    await openSpace(this.#database, this.#tables, space);
+  }
+
+  async write(space: SpaceKey, change: PreparedChange): Promise<QuadChanges> {
+    return this.#inTurn(space, () => writeQuads(this.#database, this.#tables, space, change));
+  }
+
+  async removeSource(space: SpaceKey, source: string, limit: number): Promise<RemovedStep> {
+    return this.#inTurn(space, () => removeSource(this.#database, this.#tables, space, source, limit));
+  }
+
+  async match(space: SpaceKey, request: MatchRequest): Promise<MatchResult> {
+    return matchQuads(this.#database, this.#tables, this.#texts, space, request);
+  }
+
+  async count(space: SpaceKey, pattern: QuadPattern, max: number | undefined): Promise<number> {
+    return countQuads(this.#database, this.#tables, space, pattern, max);
+  }
+
+  async supports(space: SpaceKey, quads: readonly Quad[], limit: number): Promise<readonly (readonly Support[])[]> {
+    return supportsOf(this.#database, this.#tables, this.#texts, space, quads, limit);
+  }
+
+  async graphs(
+    space: SpaceKey,
+    after: string | undefined,
+    limit: number,
+  ): Promise<{ readonly graphs: readonly TermText[]; readonly next: string | undefined }> {
+    return listGraphs(this.#database, this.#tables, this.#texts, space, after, limit);
+  }
+
+  async usage(space: SpaceKey): Promise<SpaceUsage> {
+    return usageOf(this.#database, this.#tables, space);
+  }
+
+  async spaces(tenant: string, after: string, limit: number): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }> {
+    return listSpaces(this.#database, this.#tables, tenant, after, limit);
+  }
+
+  async fence(space: SpaceKey): Promise<void> {
+    await this.#inTurn(space, () => fenceSpace(this.#database, this.#tables, space));
+  }
+
+  async unfence(space: SpaceKey): Promise<void> {
+    await this.#inTurn(space, () => unfenceSpace(this.#database, this.#tables, space));
+  }
+
+  async purge(space: SpaceKey, limit: number): Promise<PurgeStep> {
+    return this.#inTurn(space, () => purgeSpace(this.#database, this.#tables, space, limit));
+  }
+
+  close(): Promise<void> {
+    // Writes that wait their turn were accepted: they are carried out.
+    this.#closed ??= this.#queue.idle().then(() => this.#database.close());
+    return this.#closed;
+  }
+
+  #inTurn<T>({ tenant, space }: SpaceKey, work: () => Promise<T>): Promise<T> {
+    return this.#queue.run([`${tenant} ${space}`], work);
+  }
+}

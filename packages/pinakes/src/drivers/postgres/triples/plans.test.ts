@@ -1,0 +1,108 @@
+/** Which rows PostgreSQL looks at: its plans right after a load, and with statistics that speak of other spaces. */
+import { expect, it } from "vitest";
+import { iri, type Quad } from "../../../domain/rdf.ts";
+import type { QuadPattern, TripleStore } from "../../../ports/triple-store.ts";
+import { Names } from "../names.ts";
+import { scope, TestDatabases } from "../test-databases.ts";
+import { openPostgresTriples } from "./index.ts";
+import { matchSql } from "./match.ts";
+import { scansOf } from "./scans.ts";
+import { connectionSettings, tripleTables } from "./tables.ts";
+
+const databases = new TestDatabases();
+const limit = 5;
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Filter?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function nodesOf(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** All 16 of a quad, with the graph without a name, a named one, or any. */
+function patterns({ s, p, o, g }: Quad): QuadPattern[] {
+  return Array.from({ length: 24 }, (_, i) => ({
+    ...(i & 1 ? { s } : {}),
+    ...(i & 2 ? { p } : {}),
+    ...(i & 4 ? { o } : {}),
+    ...(i < 8 ? {} : { g: i < 16 ? "" : g }),
+  }));
+}
+
+async function load(triples: TripleStore, space: string, rows: readonly Quad[]): Promise<void> {
+  await triples.open(scope, space);
+  await triples.write(scope, space, { insert: rows });
+}
+
+async function checkPlans(database: string, space: string, quad: Quad): Promise<void> {
+  const raw = await databases.raw();
+  await raw.query(connectionSettings);
+  const tables = tripleTables(new Names(database));
+  for (const pattern of patterns(quad)) {
+    const { text, values } = matchSql(tables, { tenant: scope.tenant, space }, pattern, limit);
+    const { rows } = await raw.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+    const nodes = rows.flatMap((row) => row["QUERY PLAN"]).flatMap(({ Plan }) => nodesOf(Plan));
+    const told = `${JSON.stringify(pattern)} ${JSON.stringify(nodes, null, 1)}`;
+    for (const kind of ["Seq Scan", "Sort", "Incremental Sort", "Bitmap Heap Scan", "Bitmap Index Scan", "Hash Join", "Merge Join"])
+      expect(
+        nodes.map((node) => node["Node Type"]),
+        told,
+      ).not.toContain(kind);
+    const scans = nodes.filter((node) => /^pinakes_(triples|quads)$/.test(node["Relation Name"] ?? ""));
+    expect(scans.length, told).toBe(scansOf(pattern).length);
+    // The index whose columns are the order, both bounds inside it, no row left out, and none looked at beyond the page.
+    for (const [i, { order }] of scansOf(pattern).entries()) {
+      const scan = scans[i] as PlanNode;
+      expect(scan["Index Name"], told).toMatch(new RegExp(`_space_${order.join("_")}_idx$|_pkey$`));
+      if (scan["Index Name"]?.endsWith("_pkey") === true) expect(order.slice(0, 3), told).toEqual(["s", "p", "o"]);
+      expect(scan["Index Cond"]?.match(/[<>]=?/g)?.length, told).toBe(2);
+      expect(scan.Filter, told).toBeUndefined();
+      expect(scan["Actual Rows"] * scan["Actual Loops"], told).toBeLessThanOrEqual(limit + 1);
+    }
+  }
+}
+
+it("R-TG-81 R-TG-89 every pattern is one range of the index in its order, right after a load without statistics", async () => {
+  const database = databases.fresh();
+  await using triples = await openPostgresTriples({ url: databases.server.url, database });
+  const raw = await databases.raw();
+  for (const table of ["triples", "quads", "triple_terms"]) await raw.query(`ALTER TABLE "${database}".pinakes_${table} SET (autovacuum_enabled = off)`);
+  const rows = Array.from({ length: 3_000 }, (_, i) => ({
+    s: iri(`s${i % 300}`),
+    p: iri(`p${i % 7}`),
+    o: iri(`o${i % 110}`),
+    g: i % 2 === 0 ? "" : iri(`g${i % 3}`),
+  }));
+  await load(triples, "a", rows);
+  await checkPlans(database, "a", { ...(rows[11] as Quad), g: iri("g1") });
+}, 60_000);
+
+it("R-TG-81 R-TG-90 statistics of a large space of another shape do not lead the planner to another index", async () => {
+  const database = databases.fresh();
+  await using triples = await openPostgresTriples({ url: databases.server.url, database });
+  const raw = await databases.raw();
+  // One subject, one predicate: by these statistics any index is as good as any other.
+  await load(
+    triples,
+    "large",
+    Array.from({ length: 20_000 }, (_, i) => ({ s: iri("s"), p: iri("p"), o: iri(`o${i}`), g: i % 2 === 0 ? "" : iri("g") })),
+  );
+  const rows = Array.from({ length: 500 }, (_, i) => ({
+    s: iri(`s${i % 50}`),
+    p: iri(`p${i % 7}`),
+    o: iri(`o${i % 11}`),
+    g: i % 2 === 0 ? "" : iri(`g${i % 3}`),
+  }));
+  await load(triples, "small", rows);
+  for (const table of ["triples", "quads", "triple_terms", "triple_spaces"]) await raw.query(`ANALYZE "${database}".pinakes_${table}`);
+  await checkPlans(database, "small", { ...(rows[11] as Quad), g: iri("g1") });
+  await checkPlans(database, "large", { s: iri("s"), p: iri("p"), o: iri("o17"), g: iri("g") });
+}, 60_000);

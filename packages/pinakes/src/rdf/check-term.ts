@@ -1,0 +1,72 @@
+/**
+ * What a term may be, whoever gives it. Each function returns the term's text or throws INVALID, which says what is wrong with it.
+ */
+import { invalid, show } from "../domain/errors.ts";
+import { blank, iri, isLanguage, literal, type TermText } from "../domain/rdf.ts";
+import { rdfLimits } from "./limits.ts";
+
+export const rdfNamespace = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+
+/** Datatypes of words with a language (or a direction); a literal that has one without the other is none. */
+const languageDatatypes: ReadonlySet<string> = new Set([`${rdfNamespace}langString`, `${rdfNamespace}dirLangString`]);
+const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const forbiddenInIri = /[\u0000-\u0020<>"{}|\\^`\u007f-\u009f]/;
+const labelStart =
+  "A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}_0-9";
+const labelRest = `${labelStart}\\-\\u00b7\\u0300-\\u036f\\u203f\\u2040`;
+/** BLANK_NODE_LABEL of N-Triples, without `_:`. */
+const label = new RegExp(`^[${labelStart}](?:[${labelRest}.]*[${labelRest}])?$`, "u");
+
+export function checkedIri(value: string, termBytesMax: number = rdfLimits.termBytesMax): TermText {
+  if (!scheme.test(value)) {
+    throw invalid(`The IRI ${show(value)} is not absolute. Write it in full, with its scheme ("https:", "urn:"), or give the document a base IRI.`);
+  }
+  const forbidden = forbiddenInIri.exec(value)?.[0];
+  if (forbidden !== undefined) {
+    throw invalid(`The IRI ${show(value)} holds ${characterName(forbidden)}, which no IRI may. Percent-encode it.`);
+  }
+  checkText("IRI", value, termBytesMax);
+  return iri(value);
+}
+
+export function checkedBlank(value: string, termBytesMax: number = rdfLimits.termBytesMax): TermText {
+  if (!label.test(value)) throw invalid(`The blank node label ${show(value)} may hold letters, digits, "_", "-" and, inside, "."; rename it.`);
+  checkText("blank node label", value, termBytesMax);
+  return blank(value);
+}
+
+interface LiteralKind {
+  readonly language?: string | undefined;
+  readonly datatype?: string | undefined;
+}
+
+export function checkedLiteral(value: string, { language, datatype }: LiteralKind = {}, termBytesMax: number = rdfLimits.termBytesMax): TermText {
+  checkText("literal", value, termBytesMax);
+  if (language !== undefined && language !== "") {
+    if (!isLanguage(language)) throw invalid(`The language ${show(language)} of a literal is not a language tag; write one as "en" or "de-AT".`);
+    if (datatype !== undefined && datatype !== `${rdfNamespace}langString`) {
+      throw invalid(`A literal with the language ${show(language)} cannot have the datatype ${show(datatype)} too; leave one of them out.`);
+    }
+    return literal(value, { language });
+  }
+  if (datatype === undefined) return literal(value);
+  checkedIri(datatype, termBytesMax);
+  if (languageDatatypes.has(datatype)) throw invalid(`A literal with the datatype <${datatype}> needs a language, as in "words"@en.`);
+  return literal(value, { datatype });
+}
+
+/** NUL cannot be stored by PostgreSQL, half a surrogate pair by nobody. */
+export function checkText(kind: string, value: string, termBytesMax: number): void {
+  if (value.length > termBytesMax || (value.length * 3 > termBytesMax && Buffer.byteLength(value) > termBytesMax)) {
+    throw invalid(`The ${kind} ${show(value.slice(0, 60))} is longer than ${termBytesMax} bytes; keep long texts as documents and refer to them.`);
+  }
+  if (value.includes("\0")) throw invalid(`The ${kind} ${show(value)} holds the character NUL, which cannot be stored; remove it.`);
+  if (!value.isWellFormed()) throw invalid(`The ${kind} ${show(value)} holds half of a surrogate pair; write the whole character.`);
+}
+
+function characterName(character: string): string {
+  const code = character.charCodeAt(0);
+  if (character === " ") return "a space";
+  return code < 0x20 || code >= 0x7f ? `the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}` : `"${character}"`;
+}

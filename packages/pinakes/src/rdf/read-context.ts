@@ -1,0 +1,9 @@
+/** What every reader is given. */
+import type { TermFactory } from "./term-factory.ts";
+
+export interface ReadContext {
+  readonly factory: TermFactory;
+  readonly baseIri: string | undefined;
+  readonly termBytesMax: number;
+  readonly nestingLevelsMax: number;
+}

@@ -1,0 +1,32 @@
+/**
+ * The conformance suite of the triple-store port. Every engine runs it on the real thing.
+ *
+ * @example
+ * tripleStoreSuite("my engine", () => openMyTriples({ url }));
+ */
+import { describe } from "vitest";
+import type { TripleStore } from "../ports/triple-store.ts";
+import { ends } from "./triple-store/ends.ts";
+import { TripleFixture, type TripleSuiteOptions } from "./triple-store/fixture.ts";
+import { histories } from "./triple-store/histories.ts";
+import { inputs } from "./triple-store/inputs.ts";
+import { paging } from "./triple-store/paging.ts";
+import { patterns } from "./triple-store/patterns.ts";
+import { supporting } from "./triple-store/supporting.ts";
+import { tenancy } from "./triple-store/tenancy.ts";
+
+export type { TripleSuiteOptions } from "./triple-store/fixture.ts";
+
+/** `open` gives a store over the same data each time, empty of the suite's tenants at first; the suite closes it. */
+export function tripleStoreSuite(name: string, open: () => Promise<TripleStore>, options: TripleSuiteOptions = {}): void {
+  describe(`triple store: ${name}`, () => {
+    const fixture = new TripleFixture(open, options);
+    describe("patterns", () => patterns(fixture));
+    describe("paging", () => paging(fixture));
+    describe("supporting", () => supporting(fixture));
+    describe("tenancy", () => tenancy(fixture));
+    describe("ends", () => ends(fixture));
+    describe("inputs", () => inputs(fixture));
+    describe("histories", () => histories(fixture));
+  });
+}

@@ -1,0 +1,207 @@
+/** What every part of the triple-store suite works with: one store, and a space of its own for each test. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
+import { defaultGraph, iri, type Quad, type TermText } from "../../domain/rdf.ts";
+import { tenantScope, type Scope } from "../../domain/scope.ts";
+import type * as port from "../../ports/triple-store.ts";
+
+export interface TripleSuiteOptions {
+  /** How many random cases a property tries (default 30). */
+  readonly runs?: number;
+  /** Engines whose reads are "eventual": waits until what was acknowledged is seen. */
+  readonly settle?: () => Promise<void>;
+  /** False for an engine that keeps words within its quads, where there are no terms to count: its usage says 0. */
+  readonly countsTerms?: boolean;
+  /** Milliseconds that one test may take (default 60,000). */
+  readonly timeoutMs?: number;
+}
+
+export class TripleFixture {
+  readonly runs: number;
+  readonly #countsTerms: boolean;
+  readonly #settle: () => Promise<void>;
+  readonly #timeoutMs: number;
+  readonly #open: () => Promise<port.TripleStore>;
+  /** Another run on the same server must not meet this one's spaces. */
+  readonly #run = Math.random().toString(36).slice(2, 10);
+  #store: port.TripleStore | undefined;
+  #names = 0;
+
+  constructor(open: () => Promise<port.TripleStore>, { runs = 30, settle = async () => {}, countsTerms = true, timeoutMs = 60_000 }: TripleSuiteOptions) {
+    this.runs = runs;
+    this.#settle = settle;
+    this.#countsTerms = countsTerms;
+    this.#timeoutMs = timeoutMs;
+    this.#open = open;
+    beforeAll(async () => {
+      this.#store = await open();
+    });
+    afterAll(async () => {
+      await this.#store?.close();
+    });
+  }
+
+  get store(): port.TripleStore {
+    if (this.#store === undefined) throw new Error("the store is not open yet");
+    return this.#store;
+  }
+
+  /** A second one on the same data; the test closes it. */
+  another(): Promise<port.TripleStore> {
+    return this.#open();
+  }
+
+  test(title: string, run: () => Promise<void>): void {
+    it(title, run, this.#timeoutMs);
+  }
+
+  /** A tenant that nobody else is. */
+  tenant(): Scope {
+    this.#names += 1;
+    return tenantScope(`t${this.#run}-${this.#names}`);
+  }
+
+  settle(): Promise<void> {
+    return this.#settle();
+  }
+
+  /** What the engine tells of so many distinct terms. */
+  terms(count: number): number {
+    return this.#countsTerms ? count : 0;
+  }
+
+  usage(expected: port.SpaceUsage): port.SpaceUsage {
+    return { ...expected, terms: this.terms(expected.terms) };
+  }
+
+  /** A new space of a new tenant, unless told otherwise; open. */
+  async space(scope: Scope = this.tenant(), name = "s"): Promise<Space> {
+    const space = this.unopened(scope, name);
+    await space.open();
+    return space;
+  }
+
+  unopened(scope: Scope = this.tenant(), name = "s"): Space {
+    return new Space(this, scope, name);
+  }
+}
+
+/** One space as its tenant sees it. */
+export class Space {
+  readonly scope: Scope;
+  readonly name: string;
+  readonly #fixture: TripleFixture;
+
+  constructor(fixture: TripleFixture, scope: Scope, name: string) {
+    this.#fixture = fixture;
+    this.scope = scope;
+    this.name = name;
+  }
+
+  get #store(): port.TripleStore {
+    return this.#fixture.store;
+  }
+
+  open(): Promise<void> {
+    return this.#store.open(this.scope, this.name);
+  }
+
+  async write(change: port.QuadChange): Promise<port.QuadChanges> {
+    const changes = await this.#store.write(this.scope, this.name, change);
+    await this.#fixture.settle();
+    return changes;
+  }
+
+  insert(insert: readonly Quad[], source?: string, part = 0): Promise<port.QuadChanges> {
+    return this.write(source === undefined ? { insert } : { insert, source: { source, part } });
+  }
+
+  remove(remove: readonly Quad[]): Promise<port.QuadChanges> {
+    return this.write({ remove });
+  }
+
+  async removeSource(source: string): Promise<port.QuadChanges> {
+    const changes = await this.#store.removeSource(this.scope, this.name, source);
+    await this.#fixture.settle();
+    return changes;
+  }
+
+  match(pattern: port.QuadPattern, options?: port.MatchOptions): Promise<port.QuadPage> {
+    return this.#store.match(this.scope, this.name, pattern, options);
+  }
+
+  count(pattern: port.QuadPattern, options?: { readonly max?: number }): Promise<number> {
+    return this.#store.count(this.scope, this.name, pattern, options);
+  }
+
+  supports(quads: readonly Quad[]): Promise<readonly (readonly port.Support[])[]> {
+    return this.#store.supports(this.scope, this.name, quads);
+  }
+
+  usage(): Promise<port.SpaceUsage> {
+    return this.#store.usage(this.scope, this.name);
+  }
+
+  async fence(): Promise<void> {
+    await this.#store.fence(this.scope, this.name);
+    await this.#fixture.settle();
+  }
+
+  async unfence(): Promise<void> {
+    await this.#store.unfence(this.scope, this.name);
+    await this.#fixture.settle();
+  }
+
+  async purge(limit?: number): Promise<{ readonly deleted: number; readonly done: boolean }> {
+    const step = await this.#store.purge(this.scope, this.name, limit === undefined ? {} : { limit });
+    await this.#fixture.settle();
+    return step;
+  }
+
+  /** Every page of it. */
+  async all(pattern: port.QuadPattern = {}, limit?: number): Promise<Quad[]> {
+    const quads: Quad[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.match(pattern, { limit, cursor });
+      quads.push(...page.quads);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return quads;
+  }
+
+  /** Every page of the names of graphs. */
+  async graphs(limit = 1_000): Promise<TermText[]> {
+    const graphs: TermText[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#store.graphs(this.scope, this.name, { limit, cursor });
+      expect(page.graphs.length).toBeLessThanOrEqual(limit);
+      graphs.push(...page.graphs);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return graphs;
+  }
+}
+
+/** A quad of short IRIs, in the graph without a name unless told otherwise. */
+export function quad(s: string, p: string, o: string, g?: string): Quad {
+  return { s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? defaultGraph : iri(g) };
+}
+
+export function keyOf({ s, p, o, g }: Quad): string {
+  return JSON.stringify([s, p, o, g]);
+}
+
+/** For comparing sets: each once, in one order. */
+export function sorted(quads: Iterable<Quad>): string[] {
+  return Array.from(quads, keyOf).toSorted();
+}
+
+export async function failure(promise: Promise<unknown>, code: ErrorCode): Promise<void> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(PinakesError.isInstance(error) ? error.code : error).toBe(code);
+}

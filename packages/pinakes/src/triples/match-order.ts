@@ -1,0 +1,41 @@
+/**
+ * Which order of an index answers a pattern: the one where everything that is bound comes first. Three orders are enough for a graph, and
+ * three with the graph in front for one that is named.
+ */
+import { defaultGraph } from "../domain/rdf.ts";
+import type { QuadPattern } from "../ports/triple-store.ts";
+
+export type Place = "s" | "p" | "o" | "g";
+
+export interface MatchOrder {
+  /** The three places in the index's order. */
+  readonly places: readonly [Place, Place, Place];
+  /** How many of them the pattern binds: always the first ones. */
+  readonly bound: number;
+}
+
+const spo = ["s", "p", "o"] as const;
+const pos = ["p", "o", "s"] as const;
+const osp = ["o", "s", "p"] as const;
+
+/** By what is bound of s (1), p (2) and o (4). */
+const orders: readonly MatchOrder[] = [
+  { places: spo, bound: 0 },
+  { places: spo, bound: 1 },
+  { places: pos, bound: 1 },
+  { places: spo, bound: 2 },
+  { places: osp, bound: 1 },
+  { places: osp, bound: 2 },
+  { places: pos, bound: 2 },
+  { places: spo, bound: 3 },
+];
+
+export function matchOrder({ s, p, o }: QuadPattern): MatchOrder {
+  return orders[(s === undefined ? 0 : 1) + (p === undefined ? 0 : 2) + (o === undefined ? 0 : 4)] as MatchOrder;
+}
+
+/** What a cursor is bound to: a place in one order says nothing in another. */
+export function patternShape({ s, p, o, g }: QuadPattern): string {
+  const graph = g === undefined ? "*" : g === defaultGraph ? "d" : "g";
+  return `${s === undefined ? "-" : "s"}${p === undefined ? "-" : "p"}${o === undefined ? "-" : "o"}${graph}`;
+}

@@ -1,0 +1,29 @@
+/** The names of graphs: each shard has those of its own quads, in one order, and here they are merged. */
+import type { TermText } from "../../domain/rdf.ts";
+import { badCursor } from "../space-errors.ts";
+import { graphId } from "./quad-items.ts";
+import type { Shard } from "./shard.ts";
+
+const itemsPerListMax = 1_000;
+const keyPattern = /^[A-Za-z0-9_-]{27}$/;
+
+export async function listGraphs(
+  shards: readonly Shard[],
+  after: string | undefined,
+  limit: number,
+): Promise<{ graphs: TermText[]; next: string | undefined }> {
+  if (after !== undefined && !keyPattern.test(after)) throw badCursor();
+  const found = new Map<string, TermText>();
+  let complete = true;
+  for (const shard of shards) {
+    // Of each as many as are wanted in all: the first of all of them are then among these.
+    const range = after === undefined ? { gte: graphId(""), lt: "h" } : { gt: graphId(after), lt: "h" };
+    const items = await shard.list(range, Math.min(itemsPerListMax, limit + 1));
+    if (items.length === itemsPerListMax) complete = false;
+    for (const { id, document } of items) found.set(id, document["g"] as TermText);
+  }
+  const sorted = [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const page = sorted.slice(0, limit);
+  const more = sorted.length > limit || (!complete && sorted.length === limit);
+  return { graphs: page.map(([, g]) => g), next: more ? page.at(-1)?.[0].slice(graphId("").length) : undefined };
+}

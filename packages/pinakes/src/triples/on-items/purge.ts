@@ -1,0 +1,39 @@
+/** The end of a shard: everything but its state goes, which stays to refuse late writes. Proved by reading the partition itself. */
+import { stateId, type StoredQuad, type StoredSupport } from "./quad-items.ts";
+import { operationsMax, type Shard, type ShardBatch } from "./shard.ts";
+import { removeQuad, removeSupport } from "./write.ts";
+
+/** A support is two items, and a quad may take the name of its graph with it. */
+const rowsPerBatch = Math.floor(operationsMax / 2);
+
+export interface PurgeStep {
+  readonly deleted: number;
+  readonly done: boolean;
+}
+
+export async function purgeShard(shard: Shard, limit: number): Promise<PurgeStep> {
+  let deleted = 0;
+  for (;;) {
+    const left = Math.min(rowsPerBatch, limit - deleted);
+    if (left === 0) return { deleted, done: false };
+    const step = await shard.change((batch) => plan(shard, batch, left), "purged");
+    if (step === "empty") return { deleted, done: true };
+    deleted += step;
+  }
+}
+
+/** How many quads or supports the batch removes. */
+async function plan(shard: Shard, batch: ShardBatch, limit: number): Promise<number | "empty"> {
+  const supports = await shard.list({ prefix: "u" }, limit);
+  for (const { document } of supports) removeSupport(batch, document as unknown as StoredSupport);
+  if (supports.length > 0) return supports.length;
+  for (const kind of ["d", "n"]) {
+    const quads = await shard.list({ prefix: kind }, limit);
+    for (const { document } of quads) removeQuad(batch, document as unknown as StoredQuad);
+    if (quads.length > 0) return quads.length;
+  }
+  // Names of graphs and the other halves of supports went with them. Whatever there is nevertheless goes, too.
+  const rest = await shard.list({ gt: stateId }, operationsMax);
+  for (const { id } of rest) batch.delete(id);
+  return rest.length === 0 ? "empty" : 0;
+}

@@ -1,0 +1,166 @@
+/**
+ * One partition of a space, and how it changes.
+ *
+ * Every change is a batch that also changes the shard's state, on condition of the etag that the state had before the first of the change's reads.
+ * So whoever planned with what is not so any more is refused, and plans again: each batch is as if nobody else wrote here. The status is
+ * in the same item, so a fence that came before the batch refuses it too.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { PatchStep } from "../../domain/patch.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, ItemStore, Operation, Range } from "../../ports/item-store.ts";
+import { requireWritable, type SpaceStatus } from "../space-errors.ts";
+import { graphId, stateId, tripleContainer, type Home } from "./quad-items.ts";
+import { isOutrun, readSpace, tellShard, type ShardState } from "./spaces.ts";
+
+/** Beside the state's own: what a batch of a feature may hold on every engine. */
+export const operationsMax = 24;
+const attemptsMax = 60;
+const backoffMsMax = 200;
+const { name: container } = tripleContainer;
+
+interface Known {
+  readonly etag: string;
+  readonly state: ShardState;
+}
+
+export class Shard {
+  readonly home: Home;
+  readonly #items: ItemStore;
+  readonly #scope: Scope;
+  readonly #partition: readonly [string, number];
+  /** Also after a batch of ours: the next one need not read it. A shard lives no longer than a call, so it is never old. */
+  #known: Known | undefined;
+
+  constructor(items: ItemStore, scope: Scope, space: string, shard: number) {
+    this.home = { space, shard };
+    this.#items = items;
+    this.#scope = scope;
+    this.#partition = [space, shard];
+  }
+
+  async read(ids: readonly string[]): Promise<(Item | undefined)[]> {
+    if (ids.length === 0) return [];
+    return [
+      ...(await this.#items.readMany(
+        this.#scope,
+        container,
+        ids.map((id) => ({ partition: this.#partition, id })),
+      )),
+    ];
+  }
+
+  /** The first items whose ids are in a range, from the partition itself. */
+  async list(range: Range, limit: number): Promise<readonly Item[]> {
+    const { space, shard } = this.home;
+    return (await this.#items.query(this.#scope, container, { equals: { space, shard }, range, limit })).items;
+  }
+
+  /** `plan` reads, and fills a batch; it is called again if others wrote meanwhile. A plan without operations writes nothing. */
+  async change<T>(plan: (batch: ShardBatch) => Promise<T>, status: SpaceStatus = "open"): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const known = (this.#known ??= await this.#readState());
+      if (known.state.status !== status) await this.#learn(known.state);
+      else {
+        const batch = new ShardBatch(this.home);
+        const result = await plan(batch);
+        if (batch.size === 1 || (await this.#commit(known, batch))) return result;
+      }
+      this.#known = undefined;
+      if (attempt === attemptsMax)
+        throw new PinakesError("UNAVAILABLE", `Too many others write to the space ${JSON.stringify(this.home.space)} at once. Try again.`);
+      if (attempt > 1) await sleep(Math.random() * Math.min(backoffMsMax, 2 ** attempt));
+    }
+  }
+
+  /** False where somebody else was first. */
+  async #commit({ etag, state }: Known, batch: ShardBatch): Promise<boolean> {
+    const graphs = await this.#graphOperations(batch);
+    const next = { ...state, quads: state.quads + batch.quads, supports: state.supports + batch.supports };
+    const operation = { op: "replace", document: { id: stateId, ...this.home, ...next }, ifMatch: etag } as const;
+    // What is known is so only if this succeeds; an outcome that is not told leaves it unknown.
+    this.#known = undefined;
+    try {
+      const { results } = await this.#items.batch(this.#scope, container, this.#partition, [operation, ...batch.operations, ...graphs]);
+      this.#known = { etag: results[0]?.etag as string, state: next };
+      return true;
+    } catch (error) {
+      if (isOutrun(error)) return false;
+      throw error;
+    }
+  }
+
+  async #graphOperations({ graphs }: ShardBatch): Promise<Operation[]> {
+    const changed = [...graphs].filter(([, { change }]) => change !== 0);
+    const found = await this.read(changed.map(([key]) => graphId(key)));
+    return changed.map(([key, { g, change }], i): Operation => {
+      const count = found[i]?.document["quads"] as number | undefined;
+      const id = graphId(key);
+      if (count === undefined) return { op: "create", document: { id, ...this.home, g, quads: change } };
+      if (count + change === 0) return { op: "delete", id };
+      return { op: "patch", id, patch: [{ op: "incr", path: "/quads", value: change }] };
+    });
+  }
+
+  async #readState(): Promise<Known> {
+    const item = await this.#items.read(this.#scope, container, { partition: this.#partition, id: stateId });
+    if (item !== undefined) return { etag: item.etag, state: stateOf(item.document) };
+    const record = await readSpace(this.#items, this.#scope, this.home.space);
+    requireWritable(this.home.space, record?.status);
+    if (record !== undefined) await tellShard(this.#items, this.#scope, this.home.space, this.home.shard, record);
+    return this.#readState();
+  }
+
+  /** The record knows more, or the shard is right and the call is not. */
+  async #learn({ version }: ShardState): Promise<void> {
+    const { space, shard } = this.home;
+    const record = await readSpace(this.#items, this.#scope, space);
+    requireWritable(space, record?.status);
+    if (record !== undefined && record.version > version) await tellShard(this.#items, this.#scope, space, shard, record);
+  }
+}
+
+function stateOf({ status, version, quads, supports }: JsonObject): ShardState {
+  return { status, version, quads, supports } as unknown as ShardState;
+}
+
+/** The operations of one batch, and what they add to the shard's counters. */
+export class ShardBatch {
+  readonly home: Home;
+  readonly operations: Operation[] = [];
+  /** By key: how many quads come to or leave a graph. */
+  readonly graphs = new Map<string, { readonly g: string; change: number }>();
+  quads = 0;
+  supports = 0;
+
+  constructor(home: Home) {
+    this.home = home;
+  }
+
+  /** With the state's own. */
+  get size(): number {
+    return 1 + this.operations.length + this.graphs.size;
+  }
+
+  create(document: JsonObject): void {
+    this.operations.push({ op: "create", document });
+  }
+
+  patch(id: string, patch: readonly PatchStep[]): void {
+    this.operations.push({ op: "patch", id, patch });
+  }
+
+  delete(id: string): void {
+    this.operations.push({ op: "delete", id });
+  }
+
+  /** A quad more or less in a graph; nothing for the one without a name. */
+  graph(key: string | undefined, g: string | undefined, change: number): void {
+    if (key === undefined || g === undefined) return;
+    const known = this.graphs.get(key);
+    if (known === undefined) this.graphs.set(key, { g, change });
+    else known.change += change;
+  }
+}

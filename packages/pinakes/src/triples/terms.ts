@@ -1,0 +1,51 @@
+/** What is accepted as a term, and its one canonical text: equal terms must have equal texts before any engine sees them. */
+import { invalid, PinakesError, show } from "../domain/errors.ts";
+import { defaultGraph, isLanguage, literal, type TermText } from "../domain/rdf.ts";
+import type { Place } from "./match-order.ts";
+import { tripleLimits } from "./triple-limits.ts";
+
+/** N-Triples' IRIREF, not empty. */
+const iriPattern = /^<[^\u0000-\u0020<>"{}|^`\\]+>$/;
+const blankPattern = /^_:[\p{L}\p{N}_:]([\p{L}\p{N}\p{M}_:.-]*[\p{L}\p{N}\p{M}_:-])?$/u;
+
+/** Throws for what is no term; the languages of literals come back in lower case, and plain words without their datatype. */
+export function canonicalTerm(text: TermText): TermText {
+  if (typeof text !== "string") throw invalid(`A term is a text such as <iri>, _:label or "words"; got ${show(text)}.`);
+  if (text.length * 3 > tripleLimits.termBytesMax && Buffer.byteLength(text) > tripleLimits.termBytesMax)
+    throw new PinakesError("LIMIT_EXCEEDED", `A term has at most ${tripleLimits.termBytesMax} bytes; shorten ${show(text)}.`);
+  if (text.startsWith('"')) return canonicalLiteral(text);
+  if (iriPattern.test(text) || (text.startsWith("_:") && blankPattern.test(text))) {
+    if (text.isWellFormed()) return text;
+    throw invalid(`A term is well-formed Unicode; ${show(text)} holds half a character.`);
+  }
+  throw invalid(`${show(text)} is no term: write <iri> without spaces or quotes, _:label, or "words" with @language or ^^<datatype> behind.`);
+}
+
+function canonicalLiteral(text: TermText): TermText {
+  const end = text.lastIndexOf('"');
+  if (end === 0) throw invalid(`${show(text)} is no literal: it has no closing quote.`);
+  // One that no engine can keep, and half a character: what comes back would be another term.
+  if (text.includes("\0") || !text.isWellFormed())
+    throw invalid(`The words of a literal are well-formed Unicode without the character 0; change ${show(text)}.`);
+  if (end === text.length - 1) return text;
+  const rest = text.slice(end + 1);
+  if (rest.startsWith("@") && isLanguage(rest.slice(1))) return `${text.slice(0, end + 1)}${rest.toLowerCase()}`;
+  if (rest.startsWith("^^") && iriPattern.test(rest.slice(2))) return literal(text.slice(1, end), { datatype: rest.slice(3, -1) });
+  throw invalid(`${show(text)} is no literal: behind its last quote comes nothing, @language or ^^<datatype>.`);
+}
+
+/** Whether a canonical term may stand there: subjects and graphs are no literals, predicates only IRIs. */
+export function checkPlace(place: Place, text: TermText): void {
+  const first = text.charCodeAt(0);
+  if (first === 0x3c || place === "o") return;
+  if (place === "p") throw invalid(`A predicate is an IRI; got ${show(text)}.`);
+  if (first === 0x22) throw invalid(`${place === "s" ? "A subject" : "A graph's name"} is an IRI or a blank node; got ${show(text)}.`);
+}
+
+/** Canonical and fit for its place. Only a graph may be empty: the one without a name. */
+export function placedTerm(place: Place, text: TermText): TermText {
+  if (place === "g" && text === defaultGraph) return text;
+  const term = canonicalTerm(text);
+  checkPlace(place, term);
+  return term;
+}
