@@ -183,17 +183,20 @@ class World {
     const [start, end] = [testStart + from * 60_000, testStart + (from + minutes) * 60_000];
     const filter = agent === undefined ? {} : { agent_id: `agent-${agent}` };
     const asked: MetricAggregate = { from: new Date(start).toISOString(), to: new Date(end).toISOString(), bucket, group_by, filter, aggregates: names };
-    const got = await this.metrics.aggregate(this.#test.user, asked);
     const rows = [...this.rows.values()];
     const bucketMs = bucket === undefined ? undefined : buckets[bucket];
     const wanted = oracle(rows, { from: start, to: end, bucketMs, group_by, filter, aggregates: names }, this.#test.clock.now());
     const magnitude = rows.reduce((sum, { value }) => sum + Math.abs(value), 1);
-    expect(sameRows(got.items, wanted, magnitude)).toBeUndefined();
+    // The first makes the cells of whole hours, the second finds them.
+    for (let time = 0; time < 2; time += 1) {
+      const got = await this.metrics.aggregate(this.#test.user, asked);
+      expect(sameRows(got.items, wanted, magnitude)).toBeUndefined();
+    }
     if (wanted.length > 0) this.answered += 1;
   }
 }
 
-const sealing = { sealRowsMin: 2, cacheBytesMax: 40_000 };
+const sealing = { sealRowsMin: 2, cacheBytesMax: 40_000, cellCacheBytesMax: 200_000 };
 
 describe("on memory and SQLite", () => {
   it("R-AGT-38 any history of rows, changes, expiry and sealing gives what the oracle gives, in memory", { timeout: 300_000 }, async () => {

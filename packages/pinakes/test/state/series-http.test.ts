@@ -84,7 +84,12 @@ describe("metrics", () => {
     const query = { from: "2030-05-01T00:00:00Z", to: "2030-06-01T00:00:00Z", aggregates: ["sum", "p99"], filter: { agent_id: "pages" } };
     const reader = await server.key("w1", "reader", { scopes: ["read"] });
     const sums = await server.call("POST", "/v1/metrics:aggregate", { key: reader, body: query });
-    expect(sums.json).toEqual({ items: [{ bucket: null, group: {}, values: { sum: 10, p99: 4 } }], rows_aggregated: 5 });
+    expect(sums.json).toEqual({
+      items: [{ bucket: null, group: {}, values: { sum: 10, p99: 4 } }],
+      rows_aggregated: 5,
+      from: "2030-05-01T00:00:00.000Z",
+      to: "2030-06-01T00:00:00.000Z",
+    });
     expect((await server.call("POST", "/v1/metrics:ingest", { key: reader, body: [] })).status).toBe(403);
     for (const wrong of [
       { ...query, aggregates: ["mode"] },
@@ -102,7 +107,7 @@ describe("metrics", () => {
   it("R-AGT-09 another workspace sees nothing, and nobody without a key", async () => {
     expect((await list("", stranger)).items).toEqual([]);
     const body = { from: "2030-05-01T00:00:00Z", to: "2030-06-01T00:00:00Z", aggregates: ["count"] };
-    expect((await server.call("POST", "/v1/metrics:aggregate", { key: stranger, body })).json).toEqual({ items: [], rows_aggregated: 0 });
+    expect((await server.call("POST", "/v1/metrics:aggregate", { key: stranger, body })).json).toMatchObject({ items: [], rows_aggregated: 0 });
     expect((await server.call("GET", "/v1/metrics")).status).toBe(401);
     const foreign = await server.call("POST", "/v1/metrics:ingest", { key, body: line("f1", { workspace_id: "w2" }), headers: ndjson });
     expect(foreign.json["lines"]).toMatchObject([{ status: 403 }]);

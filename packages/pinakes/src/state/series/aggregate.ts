@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Aggregate, AggregateQuery, AggregateResult, AggregateRow } from "@pinakes/client";
 import { z } from "zod";
+import { plainIssue } from "../../containers/index.ts";
 import { invalid } from "../../domain/errors.ts";
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -11,7 +12,8 @@ import { nearestRank, selectRanks } from "./quickselect.ts";
 import { scanColumns, type Selection } from "./scan-columns.ts";
 import { selectInRuns } from "./select-in-runs.ts";
 import { dayMs, hourMs, type Series } from "./series.ts";
-import { boundedSpan, daysOf, parseBucket, type Span } from "./time.ts";
+import { sortValues } from "./sort-values.ts";
+import { boundedSpan, daysOf, parseBucket, spanText, type Span } from "./time.ts";
 
 const percents = { p50: 50, p95: 95, p99: 99 } as const;
 const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const satisfies readonly Aggregate[];
@@ -35,7 +37,7 @@ export function planAggregate(series: Series, query: SeriesAggregate, now: numbe
     group_by: z.array(z.enum(names)).max(names.length).optional(),
     filter: z.partialRecord(z.enum(names), z.string().nullable().optional()).optional(),
   });
-  const parsed = schema.safeParse(query);
+  const parsed = schema.safeParse(query, { error: plainIssue });
   if (!parsed.success) throw invalid(`${parsed.error.issues.map(({ path, message }) => `${path.join(".") || "query"}: ${message}`).join("; ")}.`);
   const { from, to, bucket, group_by = [], filter = {} } = parsed.data;
   return {
@@ -63,7 +65,7 @@ export async function runAggregate(hours: Hours, scope: Scope, plan: Plan): Prom
     }
     await setImmediate();
   }
-  return { items: await rowsOf(cells, plan), rows_aggregated: cells.rows };
+  return { items: await rowsOf(cells, plan), rows_aggregated: cells.rows, ...spanText(plan.span) };
 }
 
 /** Of a day those that a span touches. */
@@ -91,7 +93,7 @@ async function rowsOf(cells: Cells, plan: Plan): Promise<readonly AggregateRow[]
       const own = kept.all.subarray(kept.starts[place], kept.starts[place + 1]);
       const ranks = wanted.map((name) => nearestRank(percents[name], count));
       const runs = cells.runs(place);
-      const ranked = runs.length === 0 ? await selectRanks(own, ranks, setImmediate) : selectInRuns([...runs, own.sort()], ranks);
+      const ranked = runs.length === 0 ? await selectRanks(own, ranks, setImmediate) : selectInRuns([...runs, sortValues(own)], ranks);
       for (const [i, name] of wanted.entries()) values[name] = ranked[i] as number;
     }
     rows.push({

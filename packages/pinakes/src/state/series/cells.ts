@@ -4,6 +4,7 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import { seriesLimits } from "./series.ts";
+import { sortValues } from "./sort-values.ts";
 
 export interface CellKey {
   readonly bucket: number;
@@ -145,7 +146,7 @@ export class Cells {
     const kept = this.#keepsValues ? await this.values(pause) : undefined;
     return this.keys.map(({ group }, place): CellPart => {
       const [count, sum, lost] = [this.#count[place] as number, this.#sum[place] as number, this.#lost[place] as number];
-      const sorted = kept === undefined ? noValues : kept.all.subarray(kept.starts[place], kept.starts[place + 1]).sort();
+      const sorted = kept === undefined ? noValues : sortValues(kept.all.subarray(kept.starts[place], kept.starts[place + 1]));
       return { group, count, sum, lost, min: this.min(place), max: this.max(place), sorted };
     });
   }

@@ -1,8 +1,10 @@
 /** Rows over any number of days in the order of their time, page by page. */
 import { invalid, show } from "../../domain/errors.ts";
-import type { JsonObject, JsonScalar } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, ItemStore, Query } from "../../ports/item-store.ts";
+import type { Choice } from "./list-choice.ts";
+import { listDays } from "./list-days.ts";
 import { seriesLimits, type Series } from "./series.ts";
 import { parseSpan, textRange, within } from "./time.ts";
 
@@ -12,13 +14,6 @@ export interface RowQuery {
   readonly order?: "asc" | "desc" | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-}
-
-/** What is asked for by equality: the first that has an index of its own chooses it, the others are looked at row by row. */
-export interface Choice {
-  readonly index: string;
-  readonly equals: Readonly<Record<string, JsonScalar>>;
-  readonly filter: Readonly<Record<string, JsonScalar>>;
 }
 
 /** Where few rows match, a page ends after this many looks, short and with a cursor. */
@@ -33,13 +28,15 @@ export async function listRows(
 ): Promise<{ readonly items: readonly Item[]; readonly cursor: string | undefined }> {
   const limit = checkLimit(query.limit);
   const span = parseSpan(query);
+  const order = checkOrder(query.order);
+  if (choice.days !== undefined) return listDays(items, scope, series, { choice: { ...choice, days: choice.days }, span, order, limit, cursor: query.cursor });
   const range = textRange(span);
   const fixed: Query = {
     index: choice.index,
     equals: choice.equals,
     ...(range === undefined ? {} : { range }),
     ...(Object.keys(choice.filter).length === 0 ? {} : { filter: { ...choice.filter } }),
-    order: checkOrder(query.order),
+    order,
   };
   const found: Item[] = [];
   let cursor = query.cursor;
@@ -50,22 +47,6 @@ export async function listRows(
     if (cursor === undefined || found.length === limit) break;
   }
   return { items: found, cursor };
-}
-
-export function chooseIndex(
-  tenant: string,
-  series: Series,
-  wanted: Readonly<Record<string, JsonScalar | undefined>>,
-  indexes: Readonly<Record<string, string>>,
-): Choice {
-  const given = Object.entries(wanted).filter((entry): entry is [string, JsonScalar] => entry[1] !== undefined);
-  for (const [name, value] of given) {
-    if (typeof value !== "string") throw invalid(`${name}: must be a text, got ${show(value)}.`);
-  }
-  const chosen = Object.keys(indexes).find((name) => given.some(([key]) => key === name));
-  const equals = chosen === undefined ? { workspace_id: tenant } : Object.fromEntries(given.filter(([key]) => key === chosen));
-  const filter = Object.fromEntries(given.filter(([key]) => key !== chosen));
-  return { index: chosen === undefined ? series.timeIndex : (indexes[chosen] as string), equals, filter };
 }
 
 /** With the fields of the system, as everywhere. */

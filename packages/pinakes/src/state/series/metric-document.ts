@@ -5,6 +5,7 @@ import { z } from "zod";
 import { days, defineContainer } from "../../containers/index.ts";
 import type { SystemContainer } from "../system-container.ts";
 import { prepareRow } from "./prepare-row.ts";
+import type { ListIndex } from "./list-choice.ts";
 import type { Series } from "./series.ts";
 import { stampCompanions } from "./stamps.ts";
 import { moment } from "./time.ts";
@@ -61,6 +62,11 @@ const container = defineContainer({
   ttl: ttlSeconds,
 });
 
+const byAgent = { index: "byAgent", by: ["agent_id"] } as const;
+
+/** For lists. An agent's metrics of one type lie together in the source's composite index, one day after the other. */
+export const metricIndexes: readonly ListIndex[] = [{ index: "byDate", by: ["agent_id", "metric_type"], days: byAgent }, byAgent];
+
 export const metricSeries: Series = Object.freeze({
   name: "metrics",
   container: container.definition.name,
@@ -79,13 +85,18 @@ export const metricSeries: Series = Object.freeze({
     tool_name: ["dimensions", "tool_name"],
   },
   ttlSeconds,
+  parts: { dimensions: ["session_id", "workflow_id", "environment", "model", "tool_name"] },
 } satisfies Series);
+
+/** One that is there already keeps what it has. */
+const storedSeries: Series = { ...metricSeries, parts: {} };
 
 export const agentMetrics: SystemContainer = Object.freeze({
   definition: container.definition,
   schema: metricSchema,
   policy: metricPolicy,
   scanIndex: "byTime",
-  prepare: ({ caller, document, now }) => prepareRow(metricSeries, caller.scope.tenant, document, now, randomUUID).document,
+  prepare: ({ caller, before, document, now }) =>
+    prepareRow(before === undefined ? metricSeries : storedSeries, caller.scope.tenant, document, now, randomUUID).document,
   companions: (operations) => stampCompanions(metricSeries, operations),
 } satisfies SystemContainer);

@@ -20,8 +20,9 @@ import { KeyedQueue } from "../../domain/keyed-queue.ts";
 import { planAggregate, runAggregate } from "./aggregate.ts";
 import { Hours, type HoursOptions } from "./hours.ts";
 import { Ingest, numberedLines, type IncomingLine } from "./ingest.ts";
-import { asStored, chooseIndex, listRows } from "./list-rows.ts";
-import { agentMetrics, metricSeries } from "./metric-document.ts";
+import { chooseIndex } from "./list-choice.ts";
+import { asStored, listRows } from "./list-rows.ts";
+import { agentMetrics, metricIndexes, metricSeries } from "./metric-document.ts";
 import { prepareRow } from "./prepare-row.ts";
 import { listRollups } from "./rollups.ts";
 import { Sealing } from "./sealing.ts";
@@ -67,7 +68,7 @@ export class Metrics {
   async list(caller: Caller, query: MetricQuery = {}): Promise<Page<Stored<Metric>>> {
     const scope = requireCaller(caller);
     const { agent_id, metric_type } = query;
-    const choice = chooseIndex(scope.tenant, metricSeries, { agent_id, metric_type }, { agent_id: "byAgent" });
+    const choice = chooseIndex(scope.tenant, metricSeries, { agent_id, metric_type }, metricIndexes);
     const { items, cursor } = await listRows(this.#parts.items, scope, metricSeries, choice, query);
     return { items: items.map((item) => asStored<Stored<Metric>>(item)), next_cursor: cursor ?? null };
   }

@@ -4,6 +4,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
 import { checkItemTtl } from "../../domain/ttl.ts";
+import { refuseMisplaced } from "../misplaced.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Series } from "./series.ts";
@@ -24,6 +25,7 @@ export function prepareRow(series: Series, tenant: string, input: unknown, now: 
   // Before anything goes down into it: a line may be nested deeper than a stack is high.
   checkJson(input);
   const given = Object.fromEntries(Object.entries(withoutSystemProperties(input)).filter(([, value]) => value !== undefined));
+  refuseMisplaced(given, series.parts);
   const at = new Date(now).toISOString();
   const moment = given["timestamp"] ?? at;
   const document = validateDocument(series.container, series.schema, {

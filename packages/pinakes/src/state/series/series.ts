@@ -3,6 +3,7 @@
  * lists, blocks and aggregates are the same for both and know only this.
  */
 import type { z } from "zod";
+import type { Parts } from "../misplaced.ts";
 import type { StateParts } from "../parts.ts";
 
 export type SeriesParts = Pick<StateParts, "items" | "objects" | "clock" | "log" | "system" | "work">;
@@ -22,12 +23,16 @@ export interface Series {
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
   /** Of the container, in seconds. */
   readonly ttlSeconds: number;
+  /** What does nothing at the top of a new row. */
+  readonly parts: Parts;
 }
 
 export const seriesLimits = Object.freeze({
   ingestLinesMax: 10_000,
   listItemsDefault: 100,
   listItemsMax: 1_000,
+  /** Where few rows match, a list that goes day by day ends its page after this many, short and with a cursor. */
+  listDaysPerCallMax: 128,
   aggregateDaysMax: 400,
   aggregateCellsMax: 100_000,
   /** Percentiles keep every value they look at: eight bytes each, and four for where it belongs. */
@@ -37,6 +42,12 @@ export const seriesLimits = Object.freeze({
   blockCacheBytesDefault: 268_435_456,
   /** Beside the blocks, what aggregates made of them: eight bytes for each value that percentiles looked at. */
   cellCacheBytesDefault: 134_217_728,
+  /** One aggregate adds at most this part of that cache, so that one which does not fit leaves what others use. */
+  cellCacheQueryShare: 1 / 2,
+  /** What one hour comes to is not kept when it is larger than this part. */
+  cellCacheEntryShare: 1 / 16,
+  /** Cells of one hour. With more, most hold a row or two, and going over the rows is as fast. */
+  hourCellsMax: 4_096,
   /** Fewer rows than this are scanned as fast as a block is read. */
   sealRowsMinDefault: 1_000,
   /** How long after its end an hour is sealed: most late rows have come by then. */

@@ -38,6 +38,10 @@ export function boundedSpan(query: { readonly from?: string | undefined; readonl
   return { from, to };
 }
 
+export function spanText({ from, to }: Span): { readonly from: string; readonly to: string } {
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
 function parseMoment(text: unknown, name: string): number {
   const parsed = moment().safeParse(text);
   const at = parsed.success ? Date.parse(parsed.data) : Number.NaN;

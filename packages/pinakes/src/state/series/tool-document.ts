@@ -4,6 +4,7 @@ import { z } from "zod";
 import { days, defineContainer } from "../../containers/index.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { SystemContainer } from "../system-container.ts";
+import type { ListIndex } from "./list-choice.ts";
 import type { Series } from "./series.ts";
 import { moment } from "./time.ts";
 
@@ -71,6 +72,7 @@ const container = defineContainer({
     byTime: { partition: ["workspace_id"], sort: ["timestamp"] },
     byTool: { partition: ["tool_name"], sort: ["timestamp"] },
     byAgent: { partition: ["agent_id"], sort: ["timestamp"] },
+    byAgentTool: { partition: ["agent_id", "tool_name"], sort: ["timestamp"] },
     bySession: { partition: ["session_id"], sort: ["timestamp"] },
     byWorkflow: { partition: ["workflow_id"], sort: ["timestamp"] },
     byStatus: { partition: ["status"], sort: ["timestamp"] },
@@ -80,8 +82,18 @@ const container = defineContainer({
   feed: true,
 });
 
-/** The most selective first. */
-export const toolIndexes = { session_id: "bySession", workflow_id: "byWorkflow", agent_id: "byAgent", tool_name: "byTool", status: "byStatus" } as const;
+const byTool = { index: "byTool", by: ["tool_name"] } as const;
+
+/** For lists, the most selective first. One tool's calls of one status lie together in the source's composite index, day after day. */
+export const toolIndexes: readonly ListIndex[] = [
+  { index: "bySession", by: ["session_id"] },
+  { index: "byWorkflow", by: ["workflow_id"] },
+  { index: "byAgentTool", by: ["agent_id", "tool_name"] },
+  { index: "byAgent", by: ["agent_id"] },
+  { index: "byDate", by: ["tool_name", "status"], days: byTool },
+  byTool,
+  { index: "byStatus", by: ["status"] },
+];
 
 export const toolSeries: Series = Object.freeze({
   name: "tools",
@@ -99,6 +111,7 @@ export const toolSeries: Series = Object.freeze({
     workflow_id: ["workflow_id"],
   },
   ttlSeconds,
+  parts: { security_context: ["user_id", "ip_address", "user_agent"], error_details: ["error_type", "error_message", "stack_trace"] },
 } satisfies Series);
 
 const appendOnly = "Tool invocations are an audit trail: they are only added, after redaction. Use POST /v1/tool-invocations:ingest.";

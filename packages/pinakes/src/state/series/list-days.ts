@@ -1,0 +1,173 @@
+/**
+ * A list through an index in which the rows of one day lie together: day after day, in the order of time. Where a day has few rows the
+ * next ones are read at once, more of them each time, so that a page takes few rounds whether a day has a row or a million.
+ *
+ * A cursor is a day, a mark of the query, and where in the day to go on. The last is the store's own cursor, which only the store makes;
+ * a day is a place in time that anybody may name.
+ */
+import { hash } from "node:crypto";
+import { invalid } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, ItemStore, Page, Query } from "../../ports/item-store.ts";
+import type { Choice } from "./list-choice.ts";
+import { dayMs, seriesLimits, type Series } from "./series.ts";
+import { dateOf, textRange, within, type Span } from "./time.ts";
+
+export interface DayList {
+  readonly choice: Choice & { readonly days: NonNullable<Choice["days"]> };
+  readonly span: Partial<Span>;
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** Days that are asked at once, at most. */
+const daysAtOnceMax = 16;
+/** Of each day at least, when several are asked at once. */
+const rowsOfDayMin = 10;
+const cursorForm = /^(\d{4}-\d\d-\d\d)\.([\w-]{22})\.([\w-]*)$/;
+const [firstDate, lastDate] = ["0000-01-01", "9999-12-31"];
+
+/** Where a page goes on: a day by its number since 1970, and after which of its rows. */
+interface Place {
+  readonly day: number;
+  readonly cursor?: string | undefined;
+}
+
+export async function listDays(
+  items: ItemStore,
+  scope: Scope,
+  series: Series,
+  list: DayList,
+): Promise<{ readonly items: readonly Item[]; readonly cursor: string | undefined }> {
+  const days = new Days(items, scope, series, list);
+  const found: Item[] = [];
+  let place = list.cursor === undefined ? await days.first() : days.open(list.cursor);
+  let [looksLeft, atOnce]: [number, number] = [seriesLimits.listDaysPerCallMax, 1];
+  while (place !== undefined && found.length < list.limit && looksLeft > 0) {
+    const round = days.following(place.day, Math.min(atOnce, looksLeft));
+    const pages = await days.read(round, place.cursor, list.limit - found.length);
+    looksLeft -= round.length;
+    const before = found.length;
+    const rest = takeFrom(round, pages, found, list);
+    if (rest !== undefined) [place, atOnce] = [rest, 1];
+    else {
+      const last = round.at(-1) as number;
+      place = found.length > before ? days.after(last) : await days.nextWithRows(last);
+      atOnce = Math.min(2 * atOnce, daysAtOnceMax);
+    }
+  }
+  return { items: found, cursor: place === undefined ? undefined : days.seal(place) };
+}
+
+/** Adds the rows of the days in order until the page is full; tells the place in the day that has more, undefined where none has. */
+function takeFrom(round: readonly number[], pages: readonly Page[], found: Item[], { span, limit }: DayList): Place | undefined {
+  for (const [i, page] of pages.entries()) {
+    const day = round[i] as number;
+    for (const [at, item] of page.items.entries()) {
+      if (found.length === limit) return { day, cursor: at === 0 ? undefined : page.after?.(at - 1) };
+      if (within(Date.parse(item.document["timestamp"] as string), span)) found.push(item);
+    }
+    if (page.cursor !== undefined) return { day, cursor: page.cursor };
+  }
+  return undefined;
+}
+
+class Days {
+  readonly #items: ItemStore;
+  readonly #scope: Scope;
+  readonly #series: Series;
+  readonly #list: DayList;
+  readonly #step: 1 | -1;
+  readonly #mark: string;
+  readonly #firstDay: number;
+  readonly #lastDay: number;
+
+  constructor(items: ItemStore, scope: Scope, series: Series, list: DayList) {
+    const { choice, span, order } = list;
+    this.#items = items;
+    this.#scope = scope;
+    this.#series = series;
+    this.#list = list;
+    this.#step = order === "asc" ? 1 : -1;
+    const query = [series.name, scope.tenant, Object.entries(choice.equals), Object.entries(choice.filter), span.from ?? null, span.to ?? null, order];
+    this.#mark = hash("sha256", JSON.stringify(query), "base64url").slice(0, 22);
+    this.#firstDay = span.from === undefined ? dayOf(firstDate) : Math.floor(span.from / dayMs);
+    this.#lastDay = span.to === undefined ? dayOf(lastDate) : Math.ceil(span.to / dayMs) - 1;
+  }
+
+  /** An end that was named is where to begin; else the first day that has rows. */
+  async first(): Promise<Place | undefined> {
+    const { span, order } = this.#list;
+    const begin = order === "asc" ? this.#firstDay : this.#lastDay;
+    return (order === "asc" ? span.from : span.to) === undefined ? this.nextWithRows(begin - this.#step) : { day: begin };
+  }
+
+  /** At most so many days, this one first. */
+  following(day: number, count: number): readonly number[] {
+    return Array.from({ length: count }, (_, i) => day + i * this.#step).filter((one) => this.#isWithin(one));
+  }
+
+  after(day: number): Place | undefined {
+    return this.#isWithin(day + this.#step) ? { day: day + this.#step } : undefined;
+  }
+
+  /** The next day after this one on which what finds days has a row. */
+  async nextWithRows(day: number): Promise<Place | undefined> {
+    const next = this.after(day)?.day;
+    if (next === undefined) return undefined;
+    const { choice, span, order } = this.#list;
+    const bound = order === "asc" ? { gte: dateText(next) } : { lt: `${dateText(next)}U` };
+    const { items } = await this.#items.query(this.#scope, this.#series.container, {
+      ...choice.days,
+      range: { ...textRange(span), ...bound },
+      order,
+      limit: 1,
+    });
+    const date = items[0]?.document[this.#series.dateField];
+    return date === undefined ? undefined : { day: dayOf(date as string) };
+  }
+
+  /** A page of each of these days; the first goes on after `cursor`. */
+  async read(days: readonly number[], cursor: string | undefined, wanted: number): Promise<readonly Page[]> {
+    const { choice, span, order } = this.#list;
+    const range = textRange(span);
+    const limit = days.length === 1 ? wanted : Math.min(wanted, Math.max(rowsOfDayMin, Math.ceil((2 * wanted) / days.length)));
+    const query = (day: number): Query => ({
+      index: choice.index,
+      equals: { ...choice.equals, [this.#series.dateField]: dateText(day) },
+      ...(range === undefined ? {} : { range }),
+      ...(Object.keys(choice.filter).length === 0 ? {} : { filter: { ...choice.filter } }),
+      order,
+      limit,
+      resumable: true,
+    });
+    const { container } = this.#series;
+    return Promise.all(days.map((day, i) => this.#items.query(this.#scope, container, { ...query(day), cursor: i === 0 ? cursor : undefined })));
+  }
+
+  seal({ day, cursor }: Place): string {
+    return `${dateText(day)}.${this.#mark}.${cursor ?? ""}`;
+  }
+
+  open(cursor: string): Place {
+    const [, date, mark, inner] = (typeof cursor === "string" && cursorForm.exec(cursor)) || [];
+    const day = dayOf(date ?? "");
+    if (mark !== this.#mark || !this.#isWithin(day))
+      throw invalid("The cursor belongs to another query, or was changed; repeat the query it came from, or leave it out to begin anew.");
+    return { day, cursor: inner === "" ? undefined : inner };
+  }
+
+  #isWithin(day: number): boolean {
+    return day >= this.#firstDay && day <= this.#lastDay;
+  }
+}
+
+/** NaN for what is no date. */
+function dayOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / dayMs;
+}
+
+function dateText(day: number): string {
+  return dateOf(day * dayMs);
+}
