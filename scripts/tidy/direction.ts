@@ -15,8 +15,8 @@ interface Layer {
   readonly packages?: readonly string[];
 }
 
-const features = ["identity", "vectors", "triples", "knowledge", "state", "lifecycle", "backup", "ops"] as const;
-const featureImports = ["domain", "ports", "containers", "sql", ...features];
+const features = ["identity", "vectors", "knowledge", "state", "lifecycle", "backup", "ops"] as const;
+const featureImports = ["domain", "ports", "containers", "sql", "rdf", "sparql", ...features];
 
 const layers: Readonly<Record<string, Layer>> = {
   domain: { imports: [], builtins: [], packages: [] },
@@ -24,14 +24,17 @@ const layers: Readonly<Record<string, Layer>> = {
   items: { imports: ["domain", "ports"], builtins: ["node:async_hooks", "node:crypto", "node:timers/promises"], packages: [] },
   objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
   queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
+  triples: { imports: ["domain", "ports"], builtins: [], packages: [] },
   containers: { imports: ["domain", "ports"], packages: ["zod"] },
   sql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
+  sparql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: ["@traqula/parser-sparql-1-1", "@traqula/algebra-sparql-1-1"] },
+  rdf: { imports: ["domain", "ports"], builtins: [], packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"] },
   ...Object.fromEntries(features.map((name) => [name, { imports: featureImports }])),
-  drivers: { imports: ["domain", "ports", "items", "objects", "queues"] },
-  http: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
+  drivers: { imports: ["domain", "ports", "items", "objects", "queues", "triples"] },
+  http: { imports: ["domain", "ports", "open.ts", "sql", "rdf", "sparql", ...features, "containers"] },
   mcp: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
   cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", ...features, "containers"] },
-  testing: { imports: ["domain", "ports", "items", "objects", "queues", "containers", "drivers", "open.ts", "config.ts", ...features] },
+  testing: { imports: ["domain", "ports", "items", "objects", "queues", "triples", "containers", "drivers", "open.ts", "config.ts", ...features] },
   "config.ts": { imports: ["domain", "ports"] },
   "open.ts": { imports: ["domain", "ports", "items", "containers", "open-engines.ts", "config.ts", ...features] },
   "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "drivers", "config.ts", ...features] },
@@ -75,7 +78,7 @@ function objection(inside: string, name: string, layer: Layer, specifier: string
     return foreign ? `a driver may not import another driver ("${second}").` : undefined;
   }
   if (!layer.imports.includes(part)) return `${name} may not import ${part}.`;
-  const isFeature = part === "sql" || (features as readonly string[]).includes(part);
+  const isFeature = part === "sql" || part === "rdf" || part === "sparql" || (features as readonly string[]).includes(part);
   if (isFeature && second !== "index.ts") return `import ${part} through its index.ts.`;
   if (part === "drivers" && name === "open-engines.ts" && target.split("/")[2] !== "index.ts") return "import a driver through its index.ts.";
   return undefined;

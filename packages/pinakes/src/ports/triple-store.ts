@@ -8,7 +8,8 @@
  * NOT_FOUND, and to one that is fenced or was purged CONFLICT: the check is in the transaction of the write, so no late message brings
  * anything back. A name that was purged stays refused. All spaces share the same tables.
  *
- * Quads. Terms are texts (domain/rdf.ts). A space is a set: inserting what is there changes nothing, and each call tells what it changed.
+ * Quads. Terms are texts (domain/rdf.ts); another way to write the same term (a language in capitals, xsd:string) means the same. A space
+ * is a set: inserting what is there changes nothing, and each call tells what it changed. A write removes first, then inserts.
  *
  * Support. A quad inserted with a `source` stays as long as one of its sources does; one inserted without is asserted, and stays until it is
  * removed. `removeSource` takes away a source and what it alone supported. `remove` takes a quad away whoever supports it. Words of a
@@ -16,10 +17,13 @@
  *
  * Reads. Strong: what was acknowledged is seen, unless `capabilities.reads` is "eventual". A match runs in the order of one index; it
  * examines at most one row for each row it returns, and a constant number more. Its cursor is a place in that order: nothing that stays
- * put is lost or doubled while others write. It is bound to nothing: features sign what they hand out.
+ * put is lost or doubled while others write. It is bound to nothing but what the pattern binds: features sign what they hand out. A space
+ * that was never opened has nothing to read; one that is fenced or was purged is CONFLICT, so that no answer ends silently in the middle.
+ * `usage` and `spaces` look at any: what waits for its purge is counted too.
  *
- * Ends. `fence` stops writes and reads at once; `unfence` takes it back, all bytes as they were. `purge` needs no fence before it: it
- * fences, removes in bounded steps, and can be repeated; reads of other spaces go on meanwhile.
+ * Ends. `fence` stops writes and reads at once, also of a space that was not opened yet; `unfence` takes it back, all bytes as they were.
+ * `purge` needs no fence before it: from its first step on the space is "purged", for ever; it removes in bounded steps and can be
+ * repeated, and reads of other spaces go on meanwhile.
  */
 import type { Quad, TermText } from "../domain/rdf.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -36,7 +40,7 @@ export interface TripleStore {
   match(scope: Scope, space: string, pattern: QuadPattern, options?: MatchOptions): Promise<QuadPage>;
   /** Exact. With `max` it may stop counting there: the answer is then `max`, and means "at least". */
   count(scope: Scope, space: string, pattern: QuadPattern, options?: { readonly max?: number }): Promise<number>;
-  /** Who supports each quad, in its order; an empty list for one that is asserted only or not there. */
+  /** Who supports each quad, in the order of source and part; an empty list for one that is asserted only or not there. At most 1,000 each. */
   supports(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly (readonly Support[])[]>;
   /** The names of graphs in a space, in pages; without the one that has no name. */
   graphs(scope: Scope, space: string, options?: { readonly limit?: number; readonly cursor?: string | undefined }): Promise<{ readonly graphs: readonly TermText[]; readonly cursor?: string | undefined }>;
@@ -46,7 +50,7 @@ export interface TripleStore {
   spaces(scope: Scope, options?: { readonly limit?: number; readonly cursor?: string | undefined }): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly cursor?: string | undefined }>;
   fence(scope: Scope, space: string): Promise<void>;
   unfence(scope: Scope, space: string): Promise<void>;
-  /** Removes up to `limit` rows; call again until `done`. A space that never was is purged at once: its name is refused from then on. */
+  /** Removes up to `limit` rows of what `usage` counts, and tells how many; call again until `done`. A space that never was is purged at once: its name is refused from then on. */
   purge(scope: Scope, space: string, options?: { readonly limit?: number }): Promise<{ readonly deleted: number; readonly done: boolean }>;
 
   close(): Promise<void>;
@@ -105,7 +109,9 @@ export interface QuadPage {
 
 export interface SpaceUsage {
   readonly quads: number;
+  /** One for each quad, source and part. */
   readonly supports: number;
+  /** Distinct ones that quads use, names of graphs included. */
   readonly terms: number;
 }
 

@@ -5,6 +5,7 @@ import type { Place } from "./match-order.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
 /** N-Triples' IRIREF, not empty. */
+// oxlint-disable-next-line no-control-regex -- control characters are what an IRI cannot hold
 const iriPattern = /^<[^\u0000-\u0020<>"{}|^`\\]+>$/;
 const blankPattern = /^_:[\p{L}\p{N}_:]([\p{L}\p{N}\p{M}_:.-]*[\p{L}\p{N}\p{M}_:-])?$/u;
 

@@ -1,6 +1,9 @@
 import { createItemStore, type ItemStoreOptions } from "../../items/create-item-store.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
+import type { TripleStore } from "../../ports/triple-store.ts";
+import { createTripleStore } from "../../triples/create-triple-store.ts";
 import { SqliteItemEngine } from "./engine.ts";
+import { SqliteTripleEngine } from "./triples/engine.ts";
 
 export interface OpenSqliteOptions extends ItemStoreOptions {
   /** The folder of the database file; made when absent. */
@@ -16,4 +19,20 @@ export interface OpenSqliteOptions extends ItemStoreOptions {
  */
 export async function openSqliteItems({ dir, database = "project-ascension-db", ...options }: OpenSqliteOptions): Promise<ItemStore> {
   return createItemStore(new SqliteItemEngine({ dir, database }), options);
+}
+
+/** The folder of the file, made when absent, and the file's name without `.db`. */
+export interface OpenSqliteTriplesOptions {
+  readonly dir: string;
+  readonly database?: string;
+}
+
+/**
+ * Triples in a SQLite file of their own, durable on return.
+ *
+ * @example
+ * await using triples = await openSqliteTriples({ dir: "./data" });
+ */
+export async function openSqliteTriples({ dir, database = "triples" }: OpenSqliteTriplesOptions): Promise<TripleStore> {
+  return createTripleStore(new SqliteTripleEngine({ dir, database }));
 }

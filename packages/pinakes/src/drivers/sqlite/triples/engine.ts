@@ -1,0 +1,139 @@
+/**
+ * Triples in one SQLite file of their own, so that their writer never makes a commit of items wait. Four threads, as for items: pages are
+ * read here on the main thread (microseconds, never an fsync), one writer with group commit, one reader for long counts, one checkpointer.
+ */
+import { mkdirSync } from "node:fs";
+import { extname, join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { PinakesError } from "../../../domain/errors.ts";
+import type { Quad } from "../../../domain/rdf.ts";
+import type { QuadChanges, QuadPattern, SpaceUsage, Support, TripleStoreCapabilities } from "../../../ports/triple-store.ts";
+import type { MatchRequest, MatchResult, PreparedChange, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
+import { tripleLimits } from "../../../triples/triple-limits.ts";
+import { toPinakesError } from "../errors.ts";
+import { openDatabase } from "../schema.ts";
+import { Thread } from "../thread.ts";
+import type { WriteRequest } from "./messages.ts";
+import { TripleReader } from "./reader.ts";
+import { createTripleTables } from "./schema.ts";
+
+/** Counts up to this many are done on the main thread. */
+const smallCount = 1_000;
+const writesWaitingMax = 10_000;
+
+/** A thread's script: source here, compiled in the published package. */
+const script = (path: string): URL => new URL(`${path}-thread${extname(import.meta.url)}`, import.meta.url);
+
+/** A request to the writer without the number of its call, which the thread gives. */
+type Unsent = WriteRequest extends infer Request ? (Request extends WriteRequest ? Omit<Request, "call"> : never) : never;
+
+export class SqliteTripleEngine implements TripleEngine {
+  readonly capabilities: TripleStoreCapabilities = { engine: "sqlite", reads: "strong", atomicQuadsMax: tripleLimits.writeQuadsMax, durable: true };
+  readonly #db: DatabaseSync;
+  readonly #pages: TripleReader;
+  readonly #writer: Thread;
+  readonly #reader: Thread;
+  readonly #checkpointer: Thread;
+  #closing: Promise<void> | undefined;
+
+  constructor({ dir, database }: { readonly dir: string; readonly database: string }) {
+    const file = join(dir, `${database}.db`);
+    prepareFile(dir, file);
+    this.#db = openDatabase(file, { readOnly: true });
+    this.#pages = new TripleReader(this.#db);
+    this.#writer = new Thread(script("./writer"), file);
+    this.#reader = new Thread(script("./reader"), file);
+    this.#checkpointer = new Thread(script("../checkpoint"), file);
+  }
+
+  async open(key: SpaceKey): Promise<void> {
+    await this.#write({ kind: "open", key });
+  }
+
+  write(key: SpaceKey, change: PreparedChange): Promise<QuadChanges> {
+    return this.#write({ kind: "write", key, change });
+  }
+
+  removeSource(key: SpaceKey, source: string, limit: number): Promise<{ removed: number; done: boolean }> {
+    return this.#write({ kind: "removeSource", key, source, limit });
+  }
+
+  match(key: SpaceKey, request: MatchRequest): MatchResult {
+    return translated(() => this.#pages.match(key, request));
+  }
+
+  async count(key: SpaceKey, pattern: QuadPattern, max: number | undefined): Promise<number> {
+    if (max !== undefined && max <= smallCount) return translated(() => this.#pages.count(key, pattern, max));
+    return this.#reader.call((call) => ({ kind: "count", call, key, pattern, max }));
+  }
+
+  async supports(key: SpaceKey, quads: readonly Quad[], limit: number): Promise<Support[][]> {
+    return translated(() => this.#pages.supports(key, quads, limit));
+  }
+
+  async graphs(key: SpaceKey, after: string | undefined, limit: number) {
+    return translated(() => this.#pages.graphs(key, after, limit));
+  }
+
+  async usage(key: SpaceKey): Promise<SpaceUsage> {
+    return translated(() => this.#pages.usage(key));
+  }
+
+  async spaces(tenant: string, after: string, limit: number) {
+    return translated(() => this.#pages.spaces(tenant, after, limit));
+  }
+
+  async fence(key: SpaceKey): Promise<void> {
+    await this.#write({ kind: "fence", key });
+  }
+
+  async unfence(key: SpaceKey): Promise<void> {
+    await this.#write({ kind: "unfence", key });
+  }
+
+  purge(key: SpaceKey, limit: number): Promise<{ deleted: number; done: boolean }> {
+    return this.#write({ kind: "purge", key, limit });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#writer.call((call) => ({ kind: "close", call }));
+    await this.#reader.call((call) => ({ kind: "close", call }));
+    await this.#checkpointer.call((call) => ({ kind: "close", call }));
+    this.#db.close();
+  }
+
+  async #write<T>(request: Unsent): Promise<T> {
+    if (this.#writer.waiting >= writesWaitingMax)
+      throw new PinakesError("UNAVAILABLE", `${writesWaitingMax} writes of triples are waiting for the disk; try again in a moment.`);
+    return this.#writer.call((call) => ({ ...request, call }));
+  }
+}
+
+function prepareFile(dir: string, file: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+    const db = openDatabase(file);
+    createTripleTables(db);
+    db.close();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `The SQLite file ${file} cannot be opened: ${reason}. It must be a triple database of Pinakes in a folder that this process may write to.`,
+      { cause: error, retryable: false },
+    );
+  }
+}
+
+function translated<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw toPinakesError(error);
+  }
+}

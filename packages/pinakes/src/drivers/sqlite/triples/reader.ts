@@ -1,0 +1,207 @@
+/** Reads of one connection, each inside one transaction: the space's status, its terms and its rows are of one moment. */
+import { invariant } from "../../../domain/invariant.ts";
+import { defaultGraph, type Quad, type TermText } from "../../../domain/rdf.ts";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { QuadPattern, SpaceInfo, SpaceUsage, Support } from "../../../ports/triple-store.ts";
+import { badCursor, requireNotClosed, type SpaceStatus } from "../../../triples/space-errors.ts";
+import type { MatchRequest, MatchResult, SpaceKey } from "../../../triples/triple-engine.ts";
+import { assertedSource } from "./schema.ts";
+import { planRanges, rangeSql, type MatchIds, type Range } from "./ranges.ts";
+import { Statements } from "./statements.ts";
+import { spacesMax, TermReader } from "./term-reader.ts";
+
+export class TripleReader {
+  readonly #statements: Statements;
+  readonly #terms: TermReader;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #space: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#statements = new Statements(db);
+    this.#terms = new TermReader(this.#statements);
+    this.#begin = db.prepare("BEGIN");
+    this.#commit = db.prepare("COMMIT");
+    this.#space = this.#statements.get("SELECT id, status FROM spaces WHERE tenant = ? AND name = ?");
+  }
+
+  match(key: SpaceKey, request: MatchRequest): MatchResult {
+    return this.#transaction(() => {
+      const space = this.#readable(key);
+      const after = request.after === undefined ? undefined : placeOf(request.after);
+      const ids = space === undefined ? undefined : this.#ids(space, request.pattern);
+      if (space === undefined || ids === undefined) return { quads: [], next: undefined, examined: 0 };
+      return this.#page(space, request, planRanges(request.pattern, ids), after);
+    });
+  }
+
+  count(key: SpaceKey, pattern: QuadPattern, max: number | undefined): number {
+    return this.#transaction(() => {
+      const space = this.#readable(key);
+      const ids = space === undefined ? undefined : this.#ids(space, pattern);
+      if (space === undefined || ids === undefined) return 0;
+      let count = 0;
+      for (const range of planRanges(pattern, ids)) {
+        if (max !== undefined && count >= max) break;
+        count += this.#countRange(space, range, max === undefined ? undefined : max - count);
+      }
+      return count;
+    });
+  }
+
+  supports(key: SpaceKey, quads: readonly Quad[], limit: number): Support[][] {
+    return this.#transaction(() => {
+      const space = this.#readable(key);
+      if (space === undefined) return quads.map(() => []);
+      return quads.map((quad) => {
+        const ids = this.#ids(space, quad);
+        if (ids === undefined) return [];
+        const rows = this.#statements.all<[string, number]>(
+          `SELECT sources.name, part FROM supports JOIN sources ON sources.space = supports.space AND sources.id = source
+           WHERE supports.space = ? AND s = ? AND p = ? AND o = ? AND g = ? AND source > ${assertedSource} LIMIT ? + 0`,
+          space,
+          ids.s as number,
+          ids.p as number,
+          ids.o as number,
+          ids.g as number,
+          limit,
+        );
+        return rows.map(([source, part]) => ({ source, part }));
+      });
+    });
+  }
+
+  graphs(key: SpaceKey, after: string | undefined, limit: number): { graphs: TermText[]; next?: string } {
+    return this.#transaction(() => {
+      const space = this.#readable(key);
+      const from = after === undefined ? [0] : placeOf(after);
+      if (from.length !== 1) throw badCursor();
+      if (space === undefined) return { graphs: [] };
+      const ids: number[] = [];
+      // From each name to the next: however many quads a graph has, it costs one row.
+      for (let last = from[0] as number; ids.length <= limit;) {
+        const row = this.#statements.first<[number]>("SELECT g FROM gspo WHERE space = ? AND g > ? ORDER BY g LIMIT 1", space, last);
+        if (row === undefined) break;
+        [last] = row;
+        ids.push(last);
+      }
+      const graphs = ids.slice(0, limit).map((id) => this.#terms.text(space, id));
+      return ids.length > limit ? { graphs, next: String(ids[limit - 1]) } : { graphs };
+    });
+  }
+
+  usage({ tenant, space }: SpaceKey): SpaceUsage {
+    const row = this.#statements.first<[number, number, number]>(
+      "SELECT triples + quads, supports, terms FROM spaces WHERE tenant = ? AND name = ?",
+      tenant,
+      space,
+    );
+    return { quads: row?.[0] ?? 0, supports: row?.[1] ?? 0, terms: row?.[2] ?? 0 };
+  }
+
+  spaces(tenant: string, after: string, limit: number): { spaces: SpaceInfo[]; done: boolean } {
+    const rows = this.#statements.all<[string, SpaceStatus]>(
+      "SELECT name, status FROM spaces WHERE tenant = ? AND name > ? ORDER BY name LIMIT ? + 0",
+      tenant,
+      after,
+      limit + 1,
+    );
+    return { spaces: rows.slice(0, limit).map(([space, status]) => ({ space, status })), done: rows.length <= limit };
+  }
+
+  #page(space: number, { pattern, limit, charsMax }: MatchRequest, ranges: readonly Range[], after: readonly number[] | undefined): MatchResult {
+    const quads: Quad[] = [];
+    let examined = 0;
+    let chars = 0;
+    // The range and the row of the quad that was taken last: they are the place where the next page goes on.
+    let [lastRange, lastRow]: [number, readonly number[]] = [0, []];
+    // A place begins with the number of its range.
+    const start = after?.[0] ?? 0;
+    if (start >= ranges.length) throw badCursor();
+    for (const [number, range] of ranges.entries()) {
+      if (number < start) continue;
+      const from = number === start && after !== undefined ? after.slice(1) : undefined;
+      if (from !== undefined && from.length !== range.free.length) throw badCursor();
+      // One more than asked for tells whether there is more.
+      const rows = this.#rows(space, range, from, limit - quads.length + 1);
+      examined += rows.length;
+      const quadOf = this.#maker(space, pattern, range);
+      for (const row of rows) {
+        if (quads.length === limit || (chars >= charsMax && quads.length > 0)) {
+          const columns = lastRow.slice(0, ranges[lastRange]?.free.length);
+          return { quads, next: [lastRange, ...columns].join("."), examined };
+        }
+        const quad = quadOf(row);
+        chars += quad.s.length + quad.p.length + quad.o.length;
+        quads.push(quad);
+        lastRange = number;
+        lastRow = row;
+      }
+    }
+    return { quads, next: undefined, examined };
+  }
+
+  #rows(space: number, range: Range, from: readonly number[] | undefined, limit: number): number[][] {
+    // All is bound: nothing comes after the one row.
+    if (from?.length === 0) return [];
+    const statement = this.#statements.get(rangeSql(range, from === undefined ? "first" : "after"));
+    return statement.all(space, ...range.bound, ...(from ?? []), limit) as unknown as number[][];
+  }
+
+  #countRange(space: number, range: Range, max: number | undefined): number {
+    if (range.bound.length === 0) {
+      const column = range.order.length === 3 ? "triples" : "quads";
+      const [count] = this.#statements.first<[number]>(`SELECT ${column} FROM spaces WHERE id = ?`, space) as [number];
+      return max === undefined ? count : Math.min(count, max);
+    }
+    const values = [space, ...range.bound, ...(max === undefined ? [] : [max])];
+    return (this.#statements.first<[number]>(rangeSql(range, max === undefined ? "count" : "countUpTo"), ...values) as [number])[0];
+  }
+
+  /** Makes quads of a range's rows: what the pattern binds, and the texts of the rest. */
+  #maker(space: number, pattern: QuadPattern, { free }: Range): (row: readonly number[]) => Quad {
+    const [s, p, o, g] = (["s", "p", "o", "g"] as const).map((place) => free.indexOf(place)) as [number, number, number, number];
+    const terms = this.#terms;
+    const read = (row: readonly number[], column: number, bound: TermText | undefined): TermText =>
+      column === -1 ? (bound ?? defaultGraph) : terms.text(space, row[column] as number);
+    return (row) => ({ s: read(row, s, pattern.s), p: read(row, p, pattern.p), o: read(row, o, pattern.o), g: read(row, g, pattern.g) });
+  }
+
+  /** Undefined if one of the terms is of no quad in the space: then nothing matches. */
+  #ids(space: number, pattern: QuadPattern): MatchIds | undefined {
+    const ids: { -readonly [Place in keyof MatchIds]: MatchIds[Place] } = { s: undefined, p: undefined, o: undefined, g: undefined };
+    for (const place of ["s", "p", "o", "g"] as const) {
+      const text = pattern[place];
+      if (text === undefined) continue;
+      const id = place === "g" && text === defaultGraph ? 0 : this.#terms.find(space, text);
+      if (id === undefined) return undefined;
+      ids[place] = id;
+    }
+    return ids;
+  }
+
+  /** Undefined for a space that never was. */
+  #readable({ tenant, space }: SpaceKey): number | undefined {
+    const row = this.#space.get(tenant, space) as unknown as [number, SpaceStatus] | undefined;
+    if (row === undefined) return undefined;
+    requireNotClosed(space, row[1]);
+    invariant(row[0] < spacesMax, "LIMIT_EXCEEDED", `a triple file holds at most ${spacesMax} spaces`);
+    return row[0];
+  }
+
+  #transaction<T>(read: () => T): T {
+    this.#begin.run();
+    try {
+      return read();
+    } finally {
+      this.#commit.run();
+    }
+  }
+}
+
+/** Where a page ended: the number of its range and the free columns of its last row. */
+function placeOf(text: string): number[] {
+  const numbers = text.split(".").map(Number);
+  if (text.length > 100 || !/^\d+(\.\d+)*$/.test(text) || !numbers.every(Number.isSafeInteger)) throw badCursor();
+  return numbers;
+}

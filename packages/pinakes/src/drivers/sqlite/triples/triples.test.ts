@@ -1,0 +1,169 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, describe, expect, it } from "vitest";
+import { defaultGraph, iri, literal, type Quad } from "../../../domain/rdf.ts";
+import { tenantScope } from "../../../domain/scope.ts";
+import { tripleStoreSuite } from "../../../testing/triple-store-suite.ts";
+import { openSqliteItems, openSqliteTriples } from "../index.ts";
+import { openDatabase } from "../schema.ts";
+import { planRanges, rangeSql } from "./ranges.ts";
+import { createTripleTables, hashOf, placesOf } from "./schema.ts";
+
+const folders: string[] = [];
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), "pinakes-triples-"));
+  folders.push(dir);
+  return dir;
+}
+afterAll(() => {
+  for (const dir of folders) rmSync(dir, { recursive: true, force: true });
+});
+
+const shared = folder();
+tripleStoreSuite("sqlite", () => openSqliteTriples({ dir: shared }));
+
+const scope = tenantScope("acme");
+const quad = (s: string, p: string, o: string, g?: string): Quad => ({ s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? defaultGraph : iri(g) });
+
+function inspect<T>(dir: string, read: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(join(dir, "triples.db"), { readOnly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+const tables = (db: DatabaseSync): string[] =>
+  db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all()
+    .map(({ name }) => name as string);
+
+describe("the SQLite file of triples", () => {
+  it("lies beside the items' file, is named by the caller if they want, and opening again changes nothing in it", async () => {
+    const dir = folder();
+    const schemas: unknown[] = [];
+    for (let i = 0; i < 2; i += 1) {
+      await using items = await openSqliteItems({ dir });
+      await using store = await openSqliteTriples({ dir });
+      expect([items.capabilities.engine, store.capabilities.engine]).toEqual(["sqlite", "sqlite"]);
+      schemas.push(inspect(dir, (db) => db.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY name").all()));
+    }
+    expect(schemas[1]).toEqual(schemas[0]);
+    expect(readdirSync(dir).filter((file) => !file.includes("-"))).toContain("triples.db");
+    await using _named = await openSqliteTriples({ dir, database: "other" });
+    expect(existsSync(join(dir, "other.db"))).toBe(true);
+  });
+
+  it("R-TG-71 R-TG-85 a thousand spaces have the same tables and files as one, behind one handle", async () => {
+    const dir = folder();
+    await using store = await openSqliteTriples({ dir });
+    await store.open(scope, "c0");
+    const before = [inspect(dir, tables), readdirSync(dir)];
+    const spaces = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
+    await Promise.all(spaces.map((space) => store.open(scope, space)));
+    const insert = [quad("s", "p", "o"), quad("s", "p", "o", "g")];
+    await Promise.all(spaces.map((space, part) => store.write(scope, space, { insert, source: { source: "doc", part } })));
+    expect([inspect(dir, tables), readdirSync(dir)]).toEqual(before);
+    expect((await store.match(scope, "c500", {})).quads.length).toBe(2);
+    expect((await store.spaces(scope)).spaces.length).toBe(1_000);
+  });
+
+  it("R-TG-81 R-TG-89 every pattern, from its beginning and from a cursor, is one search of a covering order by all that is bound", () => {
+    const db = openDatabase(join(folder(), "plans.db"));
+    createTripleTables(db);
+    let ranges = 0;
+    for (let shape = 0; shape < 8; shape += 1) {
+      for (const g of [undefined, defaultGraph, iri("g")]) {
+        const pattern = {
+          s: (shape & 1) === 0 ? undefined : iri("s"),
+          p: (shape & 2) === 0 ? undefined : iri("p"),
+          o: (shape & 4) === 0 ? undefined : iri("o"),
+          g,
+        };
+        for (const range of planRanges(pattern, { s: 1, p: 2, o: 3, g: 4 })) {
+          ranges += 1;
+          const bound = ["space", ...placesOf(range.order).slice(0, range.bound.length)].map((column) => `${column}=?`).join(" AND ");
+          for (const want of ["first", "after", "count", "countUpTo"] as const) {
+            if (want === "after" && range.free.length === 0) continue;
+            const plan = db
+              .prepare(`EXPLAIN QUERY PLAN ${rangeSql(range, want)}`)
+              .all()
+              .map(({ detail }) => detail as string);
+            const from = want === "after" ? ` AND ${range.free.length === 1 ? range.free[0] : `(${range.free.join(",")})`}>` : "";
+            const searches = plan.filter((line) => line.startsWith("SEARCH") || line.startsWith("SCAN ") || line.includes("TEMP B-TREE"));
+            expect(searches.filter((line) => line !== "SCAN (subquery-1)").length, plan.join("; ")).toBe(1);
+            expect(searches[0]).toContain(`SEARCH ${range.order} USING PRIMARY KEY (${bound}${from}`);
+          }
+        }
+      }
+    }
+    expect(ranges).toBe(8 * 4);
+    db.close();
+  });
+
+  it("a term that another one's hash leads to is told apart by its text", async () => {
+    const dir = folder();
+    const [one, two] = [iri("one"), iri("two")];
+    const rows = [one, two].map((s): Quad => ({ ...quad("s", "p", "o"), s }));
+    {
+      await using store = await openSqliteTriples({ dir });
+      await store.open(scope, "c");
+      await store.write(scope, "c", { insert: rows.slice(0, 1) });
+    }
+    // As if both had the same.
+    const db = openDatabase(join(dir, "triples.db"));
+    db.prepare("INSERT INTO term_hashes SELECT space, ?, id FROM terms WHERE text = ?").run(hashOf(two), one);
+    db.close();
+    await using store = await openSqliteTriples({ dir });
+    expect((await store.match(scope, "c", { s: two })).quads).toEqual([]);
+    expect(await store.write(scope, "c", { remove: rows.slice(1) })).toEqual({ inserted: 0, removed: 0 });
+    expect(await store.write(scope, "c", { insert: rows })).toEqual({ inserted: 1, removed: 0 });
+    for (const row of rows) expect((await store.match(scope, "c", { s: row.s })).quads).toEqual([row]);
+    expect(await store.write(scope, "c", { remove: rows.slice(1) })).toEqual({ inserted: 0, removed: 1 });
+    expect((await store.match(scope, "c", {})).quads).toEqual(rows.slice(0, 1));
+  });
+
+  it("R-TG-129 nothing of a removed quad is left in any table, and a purged space leaves its name only", async () => {
+    const dir = folder();
+    await using store = await openSqliteTriples({ dir });
+    const left = () =>
+      inspect(dir, (db) => Object.fromEntries(tables(db).map((table) => [table, db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]])));
+    await store.open(scope, "c");
+    const empty = left();
+    const rows = [quad("s", "p", "o"), quad("s", "p", "o", "g"), { ...quad("s", "p", "o"), o: literal("secret words") }];
+    await store.write(scope, "c", { insert: rows });
+    await store.write(scope, "c", { insert: rows, source: { source: "a", part: 1 } });
+    await store.write(scope, "c", { insert: rows.slice(0, 2), source: { source: "b", part: 1 } });
+    await store.removeSource(scope, "c", "a");
+    await store.write(scope, "c", { remove: rows });
+    expect(left()).toEqual(empty);
+    await store.write(scope, "c", { insert: rows, source: { source: "a", part: 1 } });
+    await store.write(scope, "c", { insert: rows });
+    // Its rows of support are as many as a step takes, with the marks of what is asserted among them.
+    for (let done = false; !done;) ({ done } = await store.purge(scope, "c", { limit: 3 }));
+    expect(left()).toEqual(empty);
+  });
+
+  it("numbers of terms are not used again: a cursor stays a place when the terms around it go and come back", async () => {
+    await using store = await openSqliteTriples({ dir: folder() });
+    await store.open(scope, "c");
+    const rows = Array.from({ length: 10 }, (_, i) => quad(`s${i}`, "p", "o"));
+    await store.write(scope, "c", { insert: rows });
+    const { cursor, quads } = await store.match(scope, "c", {}, { limit: 4 });
+    await store.write(scope, "c", { remove: quads });
+    await store.write(scope, "c", { insert: Array.from({ length: 4 }, (_, i) => quad(`new${i}`, "p", "o")) });
+    const rest = await store.match(scope, "c", {}, { cursor });
+    expect(rest.quads.slice(0, 6)).toEqual(rows.slice(4));
+    expect(rest.quads.length).toBe(10);
+  });
+
+  it("a file that is no database is named in the error", async () => {
+    const dir = folder();
+    writeFileSync(join(dir, "triples.db"), "x".repeat(10_000));
+    await expect(openSqliteTriples({ dir })).rejects.toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("triples.db") as string });
+  });
+});

@@ -1,0 +1,71 @@
+/** The writer's thread: takes what has arrived, up to a bound, into one transaction, and answers when it is on disk. */
+import { parentPort, workerData } from "node:worker_threads";
+import { sendError, type Reply } from "../messages.ts";
+import { openDatabase } from "../schema.ts";
+import type { CloseRequest, WriteRequest } from "./messages.ts";
+import { TripleWriter } from "./writer.ts";
+
+const { file } = workerData as { file: string };
+const port = parentPort as NonNullable<typeof parentPort>;
+const db = openDatabase(file);
+/** A load touches most pages of every order again and again: the writer keeps them at hand. */
+const cacheKibibytes = 131_072;
+// Another thread checkpoints: copying the log back must not make a commit wait.
+db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${cacheKibibytes}`);
+const writer = new TripleWriter(db);
+
+/** A larger group would make its first member wait for the last one's quads. */
+const groupQuadsMax = 20_000;
+let queue: WriteRequest[] = [];
+let scheduled = false;
+
+function schedule(): void {
+  if (scheduled) return;
+  scheduled = true;
+  // After all messages that have arrived were taken in.
+  setImmediate(work);
+}
+
+function work(): void {
+  scheduled = false;
+  const group = takeGroup();
+  for (const [i, outcome] of writer.commit(group).entries()) {
+    const { call } = group[i] as WriteRequest;
+    reply("value" in outcome ? { kind: "answer", call, value: outcome.value } : { kind: "error", call, error: sendError(outcome.error) });
+  }
+  if (queue.length > 0) schedule();
+}
+
+function takeGroup(): WriteRequest[] {
+  let quads = 0;
+  let count = 0;
+  while (count < queue.length && (count === 0 || quads < groupQuadsMax)) {
+    quads += sizeOf(queue[count] as WriteRequest);
+    count += 1;
+  }
+  const group = queue.slice(0, count);
+  queue = queue.slice(count);
+  return group;
+}
+
+function sizeOf(request: WriteRequest): number {
+  if (request.kind === "write") return (request.change.insert.length + request.change.remove.length) / 4;
+  return "limit" in request ? request.limit : 1;
+}
+
+function reply(message: Reply): void {
+  port.postMessage(message);
+}
+
+port.on("message", (message: WriteRequest | CloseRequest) => {
+  if (message.kind === "close") {
+    while (queue.length > 0) work();
+    db.close();
+    reply({ kind: "answer", call: message.call, value: undefined });
+    // After the answer was sent.
+    setImmediate(() => port.close());
+    return;
+  }
+  queue.push(message);
+  schedule();
+});
