@@ -1,0 +1,33 @@
+/** The results of SELECT and ASK as text, piece by piece. A CONSTRUCT or DESCRIBE gives quads, which are written as RDF elsewhere. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { SparqlResult } from "../types.ts";
+import { writeCsv, writeTsv } from "./delimited.ts";
+import { writeJson } from "./json.ts";
+import { writeXml } from "./xml.ts";
+
+export const sparqlResultFormats = ["application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values"] as const;
+export type SparqlResultFormat = (typeof sparqlResultFormats)[number];
+
+/** Pieces are joined until they have about this many characters. */
+const pieceChars = 16_384;
+
+export async function* writeSparqlResults(result: SparqlResult, format: SparqlResultFormat): AsyncGenerator<string> {
+  let piece = "";
+  for await (const text of writerOf(result, format)) {
+    piece += text;
+    if (piece.length < pieceChars) continue;
+    yield piece;
+    piece = "";
+  }
+  if (piece !== "") yield piece;
+}
+
+function writerOf(result: SparqlResult, format: SparqlResultFormat): AsyncIterable<string> {
+  if (result.kind === "quads")
+    throw new PinakesError("NOT_SUPPORTED", `A CONSTRUCT or DESCRIBE cannot be written as ${format}; ask for an RDF format such as text/turtle.`);
+  if (format === "application/sparql-results+json") return writeJson(result);
+  if (format === "application/sparql-results+xml") return writeXml(result);
+  if (result.kind === "boolean")
+    throw new PinakesError("NOT_SUPPORTED", `An ASK cannot be written as ${format}; ask for application/sparql-results+json or +xml.`);
+  return format === "text/csv" ? writeCsv(result) : writeTsv(result);
+}

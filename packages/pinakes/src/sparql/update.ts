@@ -1,0 +1,197 @@
+/**
+ * Updates, one operation after the other. Each finds out all that it will remove and insert before it writes anything, then writes it in
+ * one call; an operation sees what those before it wrote. A graph that holds nothing is not there: graphs come and go with their quads.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import { defaultGraph, iri, type Quad, type TermText } from "../domain/rdf.ts";
+import type { QuadPattern } from "../ports/triple-store.ts";
+import type { Operation, RdfTerm, UpdateOperation } from "./algebra.ts";
+import { compilePattern } from "./compile.ts";
+import { Dataset, keyOf } from "./dataset.ts";
+import { sparqlLimits } from "./limits.ts";
+import { emptyRow, type Environment, type Row } from "./nodes/node.ts";
+import { parseSparqlUpdate } from "./parse.ts";
+import { datasetFor, type Request } from "./request.ts";
+import { compileTemplate } from "./template.ts";
+import type { QuadSink, QuadSource, UpdateCounts } from "./types.ts";
+import { Variables } from "./variables.ts";
+
+export async function runSparqlUpdate(source: QuadSource, sink: QuadSink, text: string, request: Request): Promise<UpdateCounts> {
+  const operations = await parseSparqlUpdate(text, request.limits, request.options.baseIri);
+  // What is not supported is found before anything is written.
+  const compiled = operations.map((operation) => compileOperation(operation, source, sink, request));
+  const sum = { inserted: 0, removed: 0 };
+  for (const run of compiled) {
+    request.budget.check();
+    const { inserted, removed } = await run();
+    sum.inserted += inserted;
+    sum.removed += removed;
+  }
+  return sum;
+}
+
+type Run = () => Promise<UpdateCounts>;
+type Change = Extract<UpdateOperation, { type: "change" }>;
+type Transfer = Extract<UpdateOperation, { type: "add" | "move" | "copy" }>;
+
+function compileOperation(operation: UpdateOperation, source: QuadSource, sink: QuadSink, request: Request): Run {
+  switch (operation.type) {
+    case "change":
+      return compileChange(operation, source, sink, request);
+    case "clear":
+    case "drop":
+      return () => clear(operation.source, source, sink, request);
+    case "create":
+      return () => create(operation.source, operation.silent, source);
+    case "add":
+    case "move":
+    case "copy":
+      return () => transfer(operation, source, sink, request);
+    default:
+      throw new PinakesError("NOT_SUPPORTED", `SPARQL: the update "${(operation as { readonly type: string }).type}" is not supported.`);
+  }
+}
+
+function compileChange(operation: Change, source: QuadSource, sink: QuadSink, request: Request): Run {
+  const variables = new Variables();
+  const { newBlank } = request.facts;
+  const remove = compileTemplate(operation.delete, variables, newBlank);
+  const insert = compileTemplate(operation.insert, variables, newBlank);
+  const where: Operation = operation.where ?? { type: "bgp", patterns: [] };
+  const node = compilePattern(where, variables, request.facts);
+  return async () => {
+    const dataset = updateDataset(operation, source, request);
+    const environment: Environment = { dataset, active: dataset.default, outer: undefined, budget: request.budget, variables };
+    const change = new PlannedChange(request);
+    try {
+      for await (const rows of node.run(environment, emptyRow(environment))) {
+        for (const row of rows) plan(change, row);
+        if (request.budget.spend(rows.length)) await request.budget.pause();
+      }
+      return await change.write(sink);
+    } finally {
+      change.release();
+    }
+  };
+
+  function plan(change: PlannedChange, row: Row): void {
+    for (const quad of remove(row)) change.remove(quad);
+    for (const quad of insert(row)) change.insert(quad);
+  }
+}
+
+/** USING, or the graph of WITH beside all that have names, or what the caller sees. */
+function updateDataset(operation: Change, source: QuadSource, request: Request): Dataset {
+  const usesGraphs = operation.using !== undefined || (request.options.dataset?.default.length ?? 0) + (request.options.dataset?.named.length ?? 0) > 0;
+  if (usesGraphs || operation.with === undefined) return datasetFor(source, request, operation.using);
+  return new Dataset(source, request.budget, { default: [iri(operation.with.value)], named: "all" });
+}
+
+/** What an operation will change. Inserts come after removals: what is in both stays or comes. */
+class PlannedChange {
+  readonly #removals = new Map<string, Quad>();
+  readonly #inserts = new Map<string, Quad>();
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  remove(quad: Quad): void {
+    this.#add(this.#removals, quad);
+  }
+
+  insert(quad: Quad): void {
+    this.#add(this.#inserts, quad);
+  }
+
+  #add(quads: Map<string, Quad>, quad: Quad): void {
+    const key = keyOf(quad.s, quad.p, quad.o, quad.g);
+    if (quads.has(key)) return;
+    quads.set(key, quad);
+    this.#request.budget.hold(1);
+    const { updateQuadsMax } = this.#request.limits;
+    if (this.#removals.size + this.#inserts.size > updateQuadsMax)
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `SPARQL: one operation would change more than ${updateQuadsMax} quads (updateQuadsMax), so nothing of it was written; change less at once.`,
+      );
+  }
+
+  async write(sink: QuadSink): Promise<UpdateCounts> {
+    const remove = [...this.#removals].flatMap(([key, quad]) => (this.#inserts.has(key) ? [] : [quad]));
+    const insert = [...this.#inserts.values()];
+    return remove.length + insert.length === 0 ? { inserted: 0, removed: 0 } : sink.write({ remove, insert });
+  }
+
+  release(): void {
+    this.#request.budget.release(this.#removals.size + this.#inserts.size);
+  }
+}
+
+function graphName(name: "DEFAULT" | RdfTerm): TermText {
+  return name === "DEFAULT" ? defaultGraph : iri(name.value);
+}
+
+/** A page at a time: what is removed makes room for the next. */
+async function clear(target: "DEFAULT" | "NAMED" | "ALL" | RdfTerm, source: QuadSource, sink: QuadSink, request: Request): Promise<UpdateCounts> {
+  if (target === "NAMED") {
+    let removed = 0;
+    for (let names = await graphPage(source); names.length > 0; names = await graphPage(source))
+      for (const g of names) removed += await clearPattern({ g }, source, sink, request);
+    return { inserted: 0, removed };
+  }
+  return { inserted: 0, removed: await clearPattern(target === "ALL" ? {} : { g: graphName(target) }, source, sink, request) };
+}
+
+async function graphPage(source: QuadSource): Promise<readonly TermText[]> {
+  return (await source.graphs({ limit: sparqlLimits.pageQuadsMax })).graphs;
+}
+
+async function clearPattern(pattern: QuadPattern, source: QuadSource, sink: QuadSink, { budget }: Request): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    budget.check();
+    const { quads } = await source.match(pattern, { limit: sparqlLimits.pageQuadsMax });
+    if (quads.length === 0) return removed;
+    const counts = await sink.write({ remove: quads, insert: [] });
+    if (counts.removed === 0) throw new PinakesError("UNAVAILABLE", "SPARQL: the store still shows quads that were removed; repeat the update.");
+    removed += counts.removed;
+  }
+}
+
+async function create(name: RdfTerm, silent: boolean, source: QuadSource): Promise<UpdateCounts> {
+  if (!silent && (await holdsAny(source, graphName(name))))
+    throw new PinakesError("CONFLICT", `SPARQL: CREATE: the graph <${name.value}> exists already; use CREATE SILENT if that is all right.`);
+  return { inserted: 0, removed: 0 };
+}
+
+async function holdsAny(source: QuadSource, g: TermText): Promise<boolean> {
+  return (await source.match({ g }, { limit: 1 })).quads.length > 0;
+}
+
+async function transfer(
+  { type, source: from, destination: to, silent }: Transfer,
+  source: QuadSource,
+  sink: QuadSink,
+  request: Request,
+): Promise<UpdateCounts> {
+  const [g, target] = [graphName(from), graphName(to)];
+  if (g === target) return { inserted: 0, removed: 0 };
+  // To copy from a graph that is misspelt must not empty the other.
+  if (g !== defaultGraph && !(await holdsAny(source, g))) {
+    if (silent) return { inserted: 0, removed: 0 };
+    throw new PinakesError("NOT_FOUND", `SPARQL: ${type.toUpperCase()}: there is no graph ${g}; use SILENT if that is all right.`);
+  }
+  let removed = type === "add" ? 0 : await clearPattern({ g: target }, source, sink, request);
+  let inserted = 0;
+  let cursor: string | undefined;
+  do {
+    request.budget.check();
+    const page = await source.match({ g }, { limit: sparqlLimits.pageQuadsMax, cursor });
+    if (page.quads.length > 0) inserted += (await sink.write({ remove: [], insert: page.quads.map((quad) => ({ ...quad, g: target })) })).inserted;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  if (type === "move") removed += await clearPattern({ g }, source, sink, request);
+  return { inserted, removed };
+}
