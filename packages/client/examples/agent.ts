@@ -1,6 +1,6 @@
 /**
  * An agent that writes a report in steps, and survives its worker. Start a server with `npm start`, then:
- * PINAKES_URL=http://127.0.0.1:7430 PINAKES_KEY=… npx node packages/client/examples/agent.ts
+ * PINAKES_KEY=$(cat data/root-token) npx node packages/client/examples/agent.ts
  */
 import { ConflictError, createStateClient } from "@pinakes/client";
 
@@ -19,9 +19,11 @@ await client.workflows.pause(workflow_id).catch((error: unknown) => {
   console.log("only the holder of the lease may write");
 });
 
-// Read-modify-write: when somebody else was faster, the function is called again with what is there now.
 const fencingToken = lease?.fencing_token;
-await client.workflows.update(workflow_id, ({ current_step }) => ({ current_step: current_step + 1 }), { fencingToken });
+await client.workflows.checkpoint(workflow_id, { step: 2, state: { draft: "Sales rose." } }, { fencingToken });
+
+// Read-modify-write: when somebody else was faster, the function is called again with what is there now.
+await client.workflows.update(workflow_id, ({ description }) => ({ description: `${description} Second draft.` }), { fencingToken });
 await client.workflows.complete(workflow_id, { fencingToken });
 
 // What was said, and what of it fits a model.

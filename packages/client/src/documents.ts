@@ -81,16 +81,25 @@ export interface Workflow {
   readonly name: string;
   readonly description: string;
   readonly status: WorkflowStatus;
+  /**
+   * How many steps are done: what was written here, or the step of the latest checkpoint where that is larger; `total_steps` when it
+   * is completed. Lists and SQL show what the last change of the workflow wrote, since a checkpoint does not rewrite it.
+   */
   readonly current_step: number;
   readonly total_steps: number;
   readonly agents: readonly WorkflowAgent[];
+  /** `get` shows the latest that fit a megabyte. Other answers show none that were added; `checkpoints_omitted` tells how many. */
   readonly checkpoints: readonly Checkpoint[];
+  /** How many there are beside those in `checkpoints`; absent where there are none. Lists leave it out. */
+  readonly checkpoints_omitted?: number;
   readonly metadata: WorkflowMetadata;
   readonly performance_metrics: PerformanceMetrics;
   readonly error_details: WorkflowError | null;
   readonly created_at: string;
   readonly updated_at: string;
   readonly completed_at: string | null;
+  /** When it last went in progress; absent before its first start. */
+  readonly started_at?: string | null;
   readonly ttl?: number;
 }
 

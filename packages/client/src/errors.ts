@@ -32,7 +32,7 @@ export class PinakesClientError extends Error {
   readonly retryable: boolean;
   readonly requestId: string | undefined;
   readonly currentEtag: string | undefined;
-  /** How long the server asks to wait. */
+  /** How long the server asks to wait; of a lease that another worker holds, until it ends. */
   readonly retryAfterMs: number | undefined;
   readonly batch: BatchFailure | undefined;
 
@@ -120,12 +120,14 @@ interface EngineError {
   readonly message: string;
   readonly retryable: boolean;
   readonly context: { readonly currentEtag?: string; readonly batch?: BatchFailure };
+  /** Of a lease that somebody holds. */
+  readonly retryAfterMs?: number;
 }
 const engineMarker = Symbol.for("pinakes.error");
 
 /** Errors of an embedded Pinakes as those of this package; anything else stays what it is. */
 export function toClientError(error: unknown): unknown {
   if (typeof error !== "object" || error === null || !(engineMarker in error)) return error;
-  const { code, status, message, retryable, context } = error as unknown as EngineError;
-  return clientError({ code, status, detail: message, retryable, currentEtag: context.currentEtag, batch: context.batch, cause: error });
+  const { code, status, message, retryable, context, retryAfterMs } = error as unknown as EngineError;
+  return clientError({ code, status, detail: message, retryable, currentEtag: context.currentEtag, batch: context.batch, retryAfterMs, cause: error });
 }

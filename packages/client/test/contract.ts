@@ -30,6 +30,7 @@ export function contractTests(engine: Engine, via: Via): void {
     errors(context);
     events(context);
     recorders(context);
+    wording(context);
     containerTests(context);
     callTests(context);
   });
@@ -214,6 +215,40 @@ function events({ client }: Context): void {
   });
 }
 
+/** Whoever writes to a server or embeds one reads the same words, with the names of this client. */
+function wording({ client }: Context): void {
+  const detailOf = async (call: Promise<unknown>): Promise<string> =>
+    call.then(
+      () => "it was taken",
+      (error: unknown) => (PinakesClientError.isInstance(error) ? error.detail : String(error)),
+    );
+
+  it("errors name what was sent and what is wanted", async () => {
+    const wrong = await detailOf(client().metrics.aggregate({ aggregates: ["mode" as never] }));
+    expect(wrong).toMatch(/^aggregates\[0\]: must be one of "count", "sum", .*, got "mode"/);
+    const kind = await detailOf(client().workflows.create({ type: "parallel" as never, name: "x", total_steps: 1 }));
+    expect(kind).toContain('type: must be one of "sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga", got "parallel"');
+    const missing = await detailOf(client().workflows.create({ name: "x", total_steps: 1 } as never));
+    expect(missing).toContain('type: is missing; one of "sequential"');
+    const window = await detailOf(client().memories.context({ agent_id: "a", session_id: "s", maxTokens: 0 }));
+    expect(window).toContain("maxTokens (over HTTP max_tokens): must be a whole number from 1");
+    const parameters = await detailOf(client().containers.query("agent-metrics", { query: "SELECT * FROM c WHERE c.id = @x", parameters: { x: 1 } as never }));
+    expect(parameters).toContain("parameters: must be a list");
+  });
+
+  it("a lease that another worker holds says how long", async () => {
+    const { workflow_id } = await client().workflows.create({ type: "saga", name: "held", total_steps: 1 });
+    await client()
+      .workflows.resume(workflow_id, { owner: "one", leaseSeconds: 60 })
+      .catch(() => client().workflows.acquireLease(workflow_id, { owner: "one", leaseSeconds: 60 }));
+    const held: unknown = await client()
+      .workflows.acquireLease(workflow_id, { owner: "two" })
+      .catch((error: unknown) => error);
+    expect(ConflictError.isInstance(held) && held.detail).toContain("Wait until then and try again");
+    expect(ConflictError.isInstance(held) && (held.retryAfterMs ?? 0)).toBeGreaterThan(30_000);
+  });
+}
+
 function recorders({ client }: Context): void {
   const call = (i: number, session_id: string): NewToolInvocation => ({
     tool_name: "search",
@@ -228,7 +263,7 @@ function recorders({ client }: Context): void {
     const session_id = fresh("session");
     const recorder = client().tools.recorder({ flushMs: 20, maxBatch: 40 });
     for (let i = 0; i < 100; i += 1) expect(recorder.record(call(i, session_id))).toBe(true);
-    await expect.poll(() => recorder.pending).toBe(0);
+    await expect.poll(() => recorder.pending, { timeout: 30_000 }).toBe(0);
     recorder.record(call(100, session_id));
     await recorder.close();
     const range = { session_id, from: "2027-01-01T00:00:00.000Z", to: "2027-12-31T00:00:00.000Z" };
@@ -255,7 +290,10 @@ function recorders({ client }: Context): void {
     recorder.record(call(1, session_id));
     recorder.record({ ...call(2, session_id), status: "broken" as never });
     recorder.record(call(3, session_id));
-    await expect(recorder.close()).rejects.toMatchObject({ code: "INCOMPLETE", detail: expect.stringContaining("1 recorded line") as string });
+    await expect(recorder.close()).rejects.toMatchObject({
+      code: "INCOMPLETE",
+      detail: expect.stringMatching(/^1 recorded line was not stored: .*status: must be one of "success", "error", "timeout", got "broken"/) as string,
+    });
     expect(refused).toEqual([["INVALID", [2]]]);
     const range = { session_id, from: "2027-01-01T00:00:00.000Z", to: "2027-12-31T00:00:00.000Z" };
     await expect.poll(async () => (await client().tools.list(range).all()).map(({ duration_ms }) => duration_ms).toSorted()).toEqual([1, 3]);

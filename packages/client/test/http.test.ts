@@ -1,4 +1,5 @@
 /** What only a network can do: lose requests, lose answers, ask for patience. A real server, and a fetch that spoils some calls. */
+import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../pinakes/src/http/app.ts";
 import { RateLimiter } from "../../pinakes/src/http/kit/index.ts";
@@ -233,8 +234,32 @@ describe("the client and a bad network", () => {
     await expect(createStateClient({ url: world.url }).workflows.stats()).rejects.toMatchObject({
       code: "UNAUTHENTICATED",
       status: 401,
+      detail: expect.stringContaining("The first key is in the file `root-token` of the data folder") as string,
       requestId: expect.any(String) as string,
     });
+  });
+
+  it("an address that cannot be one is refused at once; one with the version works; a port where nobody listens says so", async () => {
+    for (const url of [undefined, "", "127.0.0.1:7991", "localhost", 7430]) {
+      const made = () => createStateClient({ url, apiKey: key } as never);
+      expect(made).toThrow(PinakesClientError);
+      expect(made).toThrow("url: must be the address of the server with http:// or https://, such as http://127.0.0.1:7430; got ");
+    }
+    expect((await createStateClient({ url: `${world.url}/v1/`, apiKey: key }).workflows.stats()).total).toBeGreaterThanOrEqual(0);
+    const nobody = createServer();
+    await new Promise<void>((resolve) => void nobody.listen(0, "127.0.0.1", resolve));
+    const { port } = nobody.address() as AddressInfo;
+    await new Promise<void>((resolve) => void nobody.close(() => resolve()));
+    const refused = await createStateClient({ url: `http://127.0.0.1:${port}`, retries: 0 })
+      .workflows.stats()
+      .catch((thrown: unknown) => thrown);
+    expect(PinakesClientError.isInstance(refused) && refused.detail).toBe(
+      `http://127.0.0.1:${port} could not be reached: connect ECONNREFUSED 127.0.0.1:${port}. Check the address, and that the server runs.`,
+    );
+    const secure = await createStateClient({ url: world.url.replace("http:", "https:"), retries: 0 })
+      .workflows.stats()
+      .catch((thrown: unknown) => thrown);
+    expect(PinakesClientError.isInstance(secure) && secure.detail).toContain("it does not speak https there; use http://");
   });
 
   it("R-AGT-93 a server that asks for patience gets it: 429 with Retry-After, then the answer", async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NotFoundError } from "@pinakes/client";
+import { NotFoundError, PinakesClientError } from "@pinakes/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openEmbedded } from "./embedded.ts";
 
@@ -26,6 +26,10 @@ describe("openEmbedded", () => {
 
   it("a workspace that cannot be leaves nothing open", async () => {
     await expect(openEmbedded({ dir, workspace: "" })).rejects.toMatchObject({ code: "INVALID" });
+    for (const wrong of [undefined, "a b"]) {
+      const refused: unknown = await openEmbedded({ dir, workspace: wrong as string }).catch((error: unknown) => error);
+      expect(PinakesClientError.isInstance(refused) && refused.detail).toContain('workspace: must say whose data it is, such as { workspace: "acme" }');
+    }
     await using client = await openEmbedded({ dir, workspace: "acme" });
     expect((await client.workflows.stats()).total).toBe(0);
   });

@@ -1,5 +1,5 @@
 /** The client of agents' state without a server: the stores are in this process, and everything is done for one workspace. */
-import { createClient, type StateClient } from "@pinakes/client";
+import { createClient, PinakesClientError, type StateClient } from "@pinakes/client";
 import { open, type OpenOptions, type Pinakes } from "./open.ts";
 
 export interface EmbeddedOptions extends OpenOptions {
@@ -22,13 +22,27 @@ const userIdDefault = "embedded";
  * await client.memories.append({ agent_id: "a1", session_id: "s1", message_type: "user", content: "Hello" });
  */
 export async function openEmbedded({ workspace, userId = userIdDefault, ...options }: EmbeddedOptions): Promise<EmbeddedClient> {
+  // Before any store is made. Who calls from JavaScript has no types that say it is needed.
+  if (typeof workspace !== "string" || workspace === "") throw noWorkspace("It is missing.");
   const pinakes = await open(options);
   try {
-    const client = createClient(pinakes.state.as(pinakes.as({ tenant: workspace, userId, role: "admin" })));
+    const client = createClient(pinakes.state.as(callerOf(pinakes, workspace, userId)));
     const close = (): Promise<void> => pinakes.close();
     return { ...client, pinakes, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await pinakes.close();
     throw error;
   }
+}
+
+function callerOf(pinakes: Pinakes, workspace: string, userId: string): ReturnType<Pinakes["as"]> {
+  try {
+    return pinakes.as({ tenant: workspace, userId, role: "admin" });
+  } catch (cause) {
+    throw noWorkspace(cause instanceof Error ? cause.message : "", cause);
+  }
+}
+
+function noWorkspace(why: string, cause?: unknown): PinakesClientError {
+  return new PinakesClientError({ code: "INVALID", status: 400, detail: `workspace: must say whose data it is, such as { workspace: "acme" }. ${why}`, cause });
 }

@@ -51,4 +51,7 @@ export interface AggregateRow {
 export interface AggregateResult {
   readonly items: readonly AggregateRow[];
   readonly rows_aggregated: number;
+  /** What was looked at: from (included) and to (not included), ISO 8601 UTC. Of a query without them, the last 24 hours. */
+  readonly from: string;
+  readonly to: string;
 }

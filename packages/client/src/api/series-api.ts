@@ -10,7 +10,10 @@ export type NewToolInvocation = Pick<ToolInvocation, "tool_name" | "agent_id" | 
     readonly error_details?: Partial<NonNullable<ToolInvocation["error_details"]>> | null;
   };
 
-/** From (included) and to (not included), ISO 8601 UTC. */
+/**
+ * From (included) and to (not included), ISO 8601 UTC. What is left out is open in lists and exports. An aggregate without `from`
+ * looks at the 24 hours before `to`, and without `to` at everything until now; its answer says which time it was.
+ */
 export interface TimeRange {
   readonly from?: string | undefined;
   readonly to?: string | undefined;

@@ -5,13 +5,13 @@ import type { CreateOptions, IfMatch, Page, Paging } from "./common.ts";
 
 /** `type`, `name` and `total_steps` are needed; the rest has defaults. */
 export type NewWorkflow = Pick<Workflow, "type" | "name" | "total_steps"> &
-  Partial<Omit<Workflow, "metadata" | "performance_metrics">> & {
+  Partial<Omit<Workflow, "metadata" | "performance_metrics" | "checkpoints_omitted">> & {
     readonly metadata?: Partial<Workflow["metadata"]>;
     readonly performance_metrics?: Partial<Workflow["performance_metrics"]>;
   };
 
 /** Each property given replaces the stored one as a whole; null is a value. A change of status must be a legal transition. */
-export type WorkflowChange = Partial<Omit<Workflow, "id" | "workflow_id" | "workspace_id" | "checkpoints" | "created_at">>;
+export type WorkflowChange = Partial<Omit<Workflow, "id" | "workflow_id" | "workspace_id" | "checkpoints" | "checkpoints_omitted" | "created_at">>;
 
 export interface WorkflowQuery extends Paging {
   readonly status?: WorkflowStatus | undefined;
@@ -79,6 +79,7 @@ export interface WorkflowsApi {
   start(workflowId: string, options?: WorkflowWrite): Promise<Stored<Workflow>>;
   pause(workflowId: string, options?: WorkflowWrite): Promise<Stored<Workflow>>;
   cancel(workflowId: string, options?: WorkflowWrite): Promise<Stored<Workflow>>;
+  /** All steps are done: `current_step` is then `total_steps`. */
   complete(workflowId: string, options?: WorkflowWrite): Promise<Stored<Workflow>>;
   fail(workflowId: string, error: Partial<WorkflowError>, options?: WorkflowWrite): Promise<Stored<Workflow>>;
   /** A failed one again, from its failed step; refused beyond `max_retries`. */
@@ -89,6 +90,7 @@ export interface WorkflowsApi {
   resume(workflowId: string, options?: ResumeOptions): Promise<Resumed>;
   /** Adds or changes one agent's progress. */
   setAgent(workflowId: string, agentId: string, agent: Partial<WorkflowAgent>, options?: WorkflowWrite): Promise<Stored<Workflow>>;
+  /** One more. Not of a workflow that is over or failed (CONFLICT), and not of a step beyond `total_steps` (INVALID). */
   checkpoint(workflowId: string, checkpoint: NewCheckpoint, options?: WorkflowWrite): Promise<Checkpoint>;
   checkpoints(workflowId: string, query?: Paging & { readonly order?: "asc" | "desc" | undefined }): Promise<Page<Checkpoint>>;
   checkpointAt(workflowId: string, step: number | "latest"): Promise<Checkpoint>;

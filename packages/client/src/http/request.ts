@@ -55,7 +55,7 @@ export class Requester {
 
   constructor(options: HttpOptions) {
     this.#options = options;
-    this.#base = options.url.replace(/\/+$/, "");
+    this.#base = baseOf(options.url);
   }
 
   /** The JSON of the answer; undefined when it has no body. */
@@ -178,6 +178,7 @@ function codeOf(status: number): string {
     403: "FORBIDDEN",
     404: "NOT_FOUND",
     409: "CONFLICT",
+    410: "GONE",
     412: "PRECONDITION_FAILED",
     413: "LIMIT_EXCEEDED",
     429: "THROTTLED",
@@ -194,9 +195,31 @@ function retryAfter(header: string | null): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
+/** Without what the paths begin with. What can never be reached is told at once, not after all retries. */
+function baseOf(url: unknown): string {
+  const wrong = typeof url !== "string" || !/^https?:\/\/[^/]/i.test(url);
+  if (wrong) {
+    const got = url === undefined ? "nothing" : JSON.stringify(url);
+    const detail = `url: must be the address of the server with http:// or https://, such as http://127.0.0.1:7430; got ${got}.`;
+    throw clientError({ code: "INVALID", status: 0, detail });
+  }
+  return url.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
 function noAnswer(base: string, timeoutMs: number | undefined, cause: unknown): PinakesClientError {
-  const why = timeoutMs === undefined ? `could not be reached (${String(cause)})` : `gave no answer within ${timeoutMs} ms`;
+  const why = timeoutMs === undefined ? `could not be reached: ${reasonOf(cause)}` : `gave no answer within ${timeoutMs} ms`;
   return clientError({ code: "UNAVAILABLE", status: 0, detail: `${base} ${why}. Check the address, and that the server runs.`, retryable: true, cause });
+}
+
+/** What fetch says is only that it failed; why is in its cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
+  const name = typeof code === "string" ? code : "";
+  // Both ways of saying that what answered spoke no TLS.
+  if (/SSL|EPROTO/.test(name)) return "it does not speak https there; use http://";
+  const text = typeof message === "string" && message !== "" ? message : String(cause);
+  return name === "" || text.includes(name) ? text : `${name} ${text}`;
 }
 
 /** A conditional write whose first attempt may have been the one that changed the etag. */

@@ -58,6 +58,8 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #flushing: Promise<void> | undefined;
   #lost = 0;
+  /** Why the first of them. */
+  #reason: unknown;
   #closed = false;
 
   constructor(ingest: (lines: readonly Line[]) => Promise<IngestResult>, options: RecorderOptions<Line>) {
@@ -74,9 +76,8 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
 
   record(line: Line): boolean {
     if (this.#closed || this.#lines.length >= this.#maxBuffer) {
-      this.#lost += 1;
       const why = this.#closed ? "The recorder is closed" : `The recorder holds ${this.#maxBuffer} lines that are not stored yet`;
-      this.#onError(failure("LIMIT_EXCEEDED", `${why}; the line was not taken.`), [line]);
+      this.#lose(failure("LIMIT_EXCEEDED", `${why}; the line was not taken.`), [line]);
       return false;
     }
     this.#lines.push({ ...line, id: line.id ?? crypto.randomUUID(), timestamp: line.timestamp ?? new Date().toISOString() });
@@ -105,7 +106,16 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
       (error: unknown) => (error instanceof Error ? error : new Error("The lines could not be sent.", { cause: error })),
     );
     const lost = this.#lost + this.#lines.length;
-    if (lost > 0) throw failure("INCOMPLETE", `${lost} recorded lines were not stored${cause === undefined ? "" : `: ${cause.message}`}.`, cause);
+    if (lost === 0) return;
+    const why = cause ?? this.#reason;
+    const told = why instanceof Error ? `: ${why.message.replace(/\.$/, "")}` : "";
+    throw failure("INCOMPLETE", `${lost} recorded ${lost === 1 ? "line was" : "lines were"} not stored${told}.`, why);
+  }
+
+  #lose(error: unknown, lines: readonly Line[]): void {
+    this.#lost += lines.length;
+    this.#reason ??= error;
+    this.#onError(error, lines);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -148,9 +158,8 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
           continue;
         }
         this.#lines.shift();
-        this.#lost += 1;
         left -= 1;
-        this.#onError(error, batch);
+        this.#lose(error, batch);
       }
     }
   }
@@ -162,10 +171,7 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
     for (const { line, status, error } of failed) {
       const row = batch[line - 1] as Line;
       if (status === 429 || status >= 500) kept.push(row);
-      else {
-        this.#lost += 1;
-        this.#onError(failure(error.code, error.detail), [row]);
-      }
+      else this.#lose(failure(error.code, error.detail), [row]);
     }
     return kept;
   }

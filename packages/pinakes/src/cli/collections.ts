@@ -7,7 +7,8 @@ import { confirm, yesOption } from "./confirm.ts";
 import { jobBegun } from "./jobs.ts";
 import { count, inTime } from "./layout.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
-import { actorOptions, readAddress, withStores, type ActorOption, type Address, type Session } from "./session.ts";
+import { nothingIn } from "./place.ts";
+import { actorOptions, readAddress, withStores, type ActorOption, type Address, type Session, type SessionOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 const where = "<repository/collection>";
@@ -27,12 +28,12 @@ const list = defineCommand({
   },
   examples: ["pinakes collections list", "pinakes collections list kb --sort name", "pinakes collections list --status DELETED"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
+    withStores(call, async ({ knowledge, caller, ...place }) => {
       const { given } = call;
       const sort = given.oneOf("sort", ["created_at", "updated_at", "name"]);
       const query = { repositoryId: call.words[0], status: given.oneOf("status", statuses), q: given.text("q"), tag: given.text("tag"), sort };
       const page = await readPages(given, (paging) => knowledge.listCollections(caller, { ...query, ...(sort === "name" ? { order: "asc" } : {}), ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : collectionsOf(call.terminal, page.items) + moreBelow(page)) };
+      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : collectionsOf(call.terminal, page.items) + moreBelow(page)) };
     }),
 });
 
@@ -57,20 +58,24 @@ const create = defineCommand({
     "pinakes collections create me/notes --user ada",
   ],
   run: (call) =>
-    withAddress(call, async ({ knowledge, caller }, { repository, collection }) => {
-      const { given } = call;
-      const made = await knowledge.createCollection(caller, repository, {
-        collection_id: collection,
-        name: given.text("name"),
-        description: given.text("description"),
-        embedding_model: given.text("model"),
-        allowed_groups: given.list("allowed-groups"),
-        ...(given.has("private") ? { private: true } : {}),
-        ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
-        ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
-      });
-      return outcome(call.terminal, made);
-    }),
+    withAddress(
+      call,
+      async ({ knowledge, caller }, { repository, collection }) => {
+        const { given } = call;
+        const made = await knowledge.createCollection(caller, repository, {
+          collection_id: collection,
+          name: given.text("name"),
+          description: given.text("description"),
+          embedding_model: given.text("model"),
+          allowed_groups: given.list("allowed-groups"),
+          ...(given.has("private") ? { private: true } : {}),
+          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
+          ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
+        });
+        return outcome(call.terminal, made);
+      },
+      { creates: true },
+    ),
 });
 
 const show = defineCommand({
@@ -183,9 +188,13 @@ export const collections: Group = {
   commands: { list, create, show, set, archive, unarchive, reindex, delete: remove, restore },
 };
 
-async function withAddress(call: Call<ActorOption>, work: (session: Session, address: Address) => Promise<Outcome>): Promise<Outcome> {
+async function withAddress(
+  call: Call<ActorOption>,
+  work: (session: Session, address: Address) => Promise<Outcome>,
+  options: SessionOptions = {},
+): Promise<Outcome> {
   const address = readAddress(call.words[0] as string);
-  return withStores(call, (session) => work(session, address));
+  return withStores(call, (session) => work(session, address), options);
 }
 
 function outcome(terminal: Terminal, collection: CollectionView): Outcome {

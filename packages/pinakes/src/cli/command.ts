@@ -11,6 +11,8 @@ export interface Option {
   readonly help: string;
   /** It may be given several times. */
   readonly many?: true;
+  /** What it is called elsewhere (in the API, in other programs): whoever writes that is told the name it has here. */
+  readonly elsewhere?: readonly string[];
 }
 export type Options = Readonly<Record<string, Option>>;
 

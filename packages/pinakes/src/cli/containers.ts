@@ -53,15 +53,19 @@ Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "pa
   ],
   run: async (call) => {
     const spec = await specOf(call);
-    return withStores(call, async (session) => {
-      const { pinakes, caller } = session;
-      const name = nameOf(call);
-      const there = await found(session, name);
-      if (there !== undefined && !call.given.has("replace"))
-        throw new PinakesError("CONFLICT", `There is a container ${name} already (pinakes containers show ${name}); --replace gives it this declaration.`);
-      const put = await pinakes.state.containers.put(caller, name, spec, { ifMatch: there?.etag });
-      return described(call, session, put);
-    });
+    return withStores(
+      call,
+      async (session) => {
+        const { pinakes, caller } = session;
+        const name = nameOf(call);
+        const there = await found(session, name);
+        if (there !== undefined && !call.given.has("replace"))
+          throw new PinakesError("CONFLICT", `There is a container ${name} already (pinakes containers show ${name}); --replace gives it this declaration.`);
+        const put = await pinakes.state.containers.put(caller, name, spec, { ifMatch: there?.etag });
+        return described(call, session, put);
+      },
+      { creates: true },
+    );
   },
 });
 

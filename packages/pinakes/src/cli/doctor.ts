@@ -80,7 +80,7 @@ async function lookIntoStores(call: Call, look: Look): Promise<Finding> {
     await look("parsers", () => checkParser(pinakes, caller));
     return { state: "fine", seen: "closed" };
   };
-  return withStores(call, work);
+  return withStores(call, work, { creates: true });
 }
 
 async function timed(name: string, check: () => Promise<Finding> | Finding): Promise<Check> {

@@ -8,6 +8,7 @@ import { add, wait } from "./documents-add.ts";
 import { count, fields, grid, inBytes, inTime, oneLine, wrapped } from "./layout.ts";
 import { describeChunking } from "./collection-text.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { nothingIn } from "./place.ts";
 import { actorOptions, readAddress, withStores, type Address, type Session } from "./session.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
@@ -27,13 +28,13 @@ const list = defineCommand({
   run: async (call) => {
     const { repository, collection } = readAddress(call.words[0] as string);
     const query = { status: call.given.oneOf("status", statuses), q: call.given.text("q") };
-    return withStores(call, async ({ knowledge, caller }) => {
+    return withStores(call, async ({ knowledge, caller, ...place }) => {
       const page = await readPages(call.given, (paging) => knowledge.listDocuments(caller, repository, collection, { ...query, ...paging }));
       return {
         answer: page,
         show: () =>
           page.items.length === 0
-            ? "There are none."
+            ? nothingIn(place)
             : grid(call.terminal, page.items.map(row), { whole: ["document", "uploaded"], optional: ["size", "uploaded"] }) + moreBelow(page),
       };
     });

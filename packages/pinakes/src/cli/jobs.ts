@@ -3,6 +3,7 @@ import type { JobView } from "../knowledge/index.ts";
 import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "./command.ts";
 import { fields, grid, inTime, oneLine } from "./layout.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { nothingIn } from "./place.ts";
 import { actorOptions, withStores, type Session } from "./session.ts";
 import { printable, styled, type Terminal } from "./terminal.ts";
 import { waitForJob } from "./wait-for-job.ts";
@@ -14,13 +15,13 @@ const list = defineCommand({
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes jobs list --limit 10"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
+    withStores(call, async ({ knowledge, caller, ...place }) => {
       const page = await readPages(call.given, (paging) => knowledge.jobs.list(caller, paging));
       return {
         answer: page,
         show: () =>
           page.items.length === 0
-            ? "There are no jobs."
+            ? nothingIn(place, "There are no jobs")
             : grid(call.terminal, page.items.map(row), { whole: ["job", "updated"], optional: ["updated"] }) + moreBelow(page),
       };
     }),

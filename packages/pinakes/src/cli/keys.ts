@@ -5,7 +5,7 @@ import { confirm, yesOption } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Group } from "./command.ts";
 import { fields, grid, inTime } from "./layout.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
-import { rootTokenOf, withStores, type Session } from "./session.ts";
+import { rootTokenOf, withStores, type Session, type SessionOptions } from "./session.ts";
 import { styled } from "./terminal.ts";
 
 const workspace = { type: "string", value: "ID", help: "of this workspace (default)" } as const;
@@ -37,7 +37,7 @@ const create = defineCommand({
       ...(given.text("expires") === undefined ? {} : { expires_at: expiry(given.text("expires") as string) }),
       ...(given.has("read-only") ? { scopes: ["read" as const] } : {}),
     };
-    return asRoot(call, async ({ pinakes }, auth) => {
+    return asRoot(call, { creates: true }, async ({ pinakes }, auth) => {
       const made = await pinakes.identity.keys.create(auth, input);
       const { key, ...info } = made;
       const text = `${styled(terminal, "bold", key)}\n\nIt is shown only now. Use it as: Authorization: Bearer ${key.slice(0, 8)}…\n\n${fields(terminal, row(info))}`;
@@ -53,7 +53,7 @@ const list = defineCommand({
   options: { workspace, ...listOptions },
   examples: ["pinakes keys list", "pinakes keys list --workspace acme --json"],
   run: (call) =>
-    asRoot(call, async ({ pinakes }, auth) => {
+    asRoot(call, {}, async ({ pinakes }, auth) => {
       const workspace_id = call.given.text("workspace") ?? "default";
       const page = await readPages(call.given, async (paging) => {
         const { items, cursor } = await pinakes.identity.keys.list(auth, { workspace_id, ...paging });
@@ -74,7 +74,7 @@ const revoke = defineCommand({
   run: async (call) => {
     const word = call.words[0] as string;
     const id = /^pk_([0-9a-f]{20})_/.exec(word)?.[1] ?? word;
-    return asRoot(call, async ({ pinakes }, auth) => {
+    return asRoot(call, {}, async ({ pinakes }, auth) => {
       await confirm(call, { what: `Key ${id} will be refused from now on.`, unasked: "done" });
       await pinakes.identity.keys.revoke(auth, id);
       return { answer: { revoked: id }, show: () => `Key ${id} is revoked.` };
@@ -88,10 +88,10 @@ const listed = { whole: ["key", "created", "expires", "last used"], optional: ["
 
 type RootAuth = Awaited<ReturnType<Session["pinakes"]["identity"]["authenticate"]>>;
 
-async function asRoot<T>(call: Call, work: (session: Session, auth: RootAuth) => Promise<T>): Promise<T> {
+async function asRoot<T>(call: Call, options: SessionOptions, work: (session: Session, auth: RootAuth) => Promise<T>): Promise<T> {
   const opened = async (session: Session): Promise<T> =>
     work(session, await session.pinakes.identity.authenticate({ bearer: rootTokenOf(session.config), safeMethod: false }));
-  return withStores(call, opened, { root: true });
+  return withStores(call, opened, { ...options, root: true });
 }
 
 const dayMs = 86_400_000;

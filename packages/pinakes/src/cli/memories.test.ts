@@ -34,8 +34,8 @@ describe("pinakes memories", () => {
   it("lists the sessions of an agent", async () => {
     expect(await json("sessions", "agent-1")).toMatchObject({ items: [{ session_id: "s-1", message_count: 3 }, { session_id: "s-2" }], next_cursor: null });
     expect((await call(["sessions", "agent-1", "--limit", "1"])).out).toMatch(/^session +messages +first +last\ns-1 +3 [^]*for more: --limit 10/);
-    expect((await call(["sessions", "nobody"])).out).toBe("Agent nobody has no sessions.\n");
-    expect((await call(["sessions", "agent-1", "--workspace", "other"])).out).toBe("Agent agent-1 has no sessions.\n");
+    expect((await call(["sessions", "nobody"])).out).toContain("Agent nobody has no sessions in workspace default ");
+    expect((await call(["sessions", "agent-1", "--workspace", "other"])).out).toContain("Agent agent-1 has no sessions in workspace other ");
     expect(await refused("sessions")).toBeInstanceOf(UsageError);
   });
 

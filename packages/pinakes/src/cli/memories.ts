@@ -4,6 +4,7 @@ import { defineCommand, UsageError, type Call, type Group } from "./command.ts";
 import { count } from "./layout.ts";
 import { contextText, foundText, messagesText, sessionsText, sessionText } from "./memories-text.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { nothingIn } from "./place.ts";
 import { actorOptions, withStores } from "./session.ts";
 
 const messageTypes = ["user", "assistant", "system", "thought", "tool_call", "tool_result"] as const;
@@ -20,10 +21,10 @@ const sessions = defineCommand({
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes memories sessions agent-1"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
+    withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const agent = call.words[0] as string;
       const page = await readPages(call.given, (paging) => state.memories.sessions(caller, agent, paging));
-      const none = `Agent ${agent} has no sessions.`;
+      const none = nothingIn(place, `Agent ${agent} has no sessions`);
       return { answer: page, show: () => (page.items.length === 0 ? none : sessionsText(call.terminal, page.items) + moreBelow(page)) };
     }),
 });
@@ -42,11 +43,11 @@ const show = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const wanted = { message_type: given.oneOf("type", messageTypes), order: given.oneOf("order", ["asc", "desc"] as const) };
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const [agent, session_id] = placeOf(call);
       const session = await state.memories.session(caller, agent, session_id);
       const page = await readPages(given, (paging) => state.memories.list(caller, agent, { session_id, ...wanted, ...paging }));
-      const text = page.items.length === 0 ? "There are no such messages." : messagesText(terminal, page.items) + moreBelow(page);
+      const text = page.items.length === 0 ? nothingIn(place, "There are no such messages") : messagesText(terminal, page.items) + moreBelow(page);
       return { answer: { session, ...page }, show: () => `${sessionText(terminal, session)}\n\n${text}` };
     });
   },
@@ -57,7 +58,7 @@ const context = defineCommand({
   words: [2, 2],
   summary: "the messages of a session that fit into a number of tokens: what an agent would be given",
   options: {
-    tokens: { type: "string", value: "N", help: "at most so many tokens" },
+    tokens: { type: "string", value: "N", help: "at most so many tokens", elsewhere: ["max-tokens", "maxtokens"] },
     strategy: { type: "string", value: "STRATEGY", help: `${strategies.join(", ")} (recent)` },
     ...actorOptions,
   },

@@ -3,6 +3,7 @@ import type { Aggregate, AggregateResult, AggregateRow } from "@pinakes/client";
 import { UsageError, type Given, type Options } from "./command.ts";
 import { count, grid, inTime, type Cell } from "./layout.ts";
 import { rangeOf, rangeOptions } from "./metrics-time.ts";
+import { nothingIn, type Place } from "./place.ts";
 import { suggest } from "./suggest.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
@@ -13,9 +14,9 @@ type Name = keyof ReturnType<typeof aggregateOptions>;
 
 export function aggregateOptions(groups: readonly string[]) {
   return {
-    by: { type: "string", value: "a,b", help: `a row for each value of ${groups.join(", ")}` },
+    by: { type: "string", value: "a,b", help: `a row for each value of ${groups.join(", ")}`, elsewhere: ["group-by"] },
     bucket: { type: "string", value: "TIME", help: "a row for each minute, hour, day, or e.g. 5m, 6h (one for all)" },
-    values: { type: "string", value: "a,b", help: `of ${aggregates.join(", ")} (${valuesDefault.join(",")})` },
+    values: { type: "string", value: "a,b", help: `of ${aggregates.join(", ")} (${valuesDefault.join(",")})`, elsewhere: ["aggregates", "aggregate"] },
     filter: { type: "string", value: "name=value", help: `only where it is so; several times for several; name= where there is none`, many: true },
     ...rangeOptions,
     from: { ...rangeOptions.from, help: `${rangeOptions.from.help} (24h)` },
@@ -77,9 +78,12 @@ function oneOf<Value extends string>(option: string, text: string, known: readon
   throw new UsageError(`--${option}: there is no "${text}"${meant === undefined ? `; there are ${known.join(", ")}.` : `; did you mean ${meant}?`}`);
 }
 
-export function aggregateText(terminal: Terminal, { items, rows_aggregated }: AggregateResult): string {
-  const last = styled(terminal, "dim", `Of ${count(rows_aggregated, "row")}.`);
-  return items.length === 0 ? "There is nothing in that time." : `${grid(terminal, items.map(row), { whole: ["bucket"] })}\n\n${last}`;
+export function aggregateText(terminal: Terminal, { items, rows_aggregated, from, to }: AggregateResult, place: Place): string {
+  const time = `from ${from} to ${to}`;
+  const last = styled(terminal, "dim", `Of ${count(rows_aggregated, "row")}, ${time}.`);
+  return items.length === 0
+    ? `${nothingIn(place, `There is nothing ${time}`)} Other times: --from 7d.`
+    : `${grid(terminal, items.map(row), { whole: ["bucket"] })}\n\n${last}`;
 }
 
 function row({ bucket, group, values }: AggregateRow): Readonly<Record<string, Cell>> {

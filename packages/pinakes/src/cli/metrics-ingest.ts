@@ -41,10 +41,14 @@ is 1. A line with an id that was taken before is not taken again, so a file can 
       const { terminal, words } = call;
       const stream = await inputOf(words[0] as string, terminal);
       const name = words[0] === "-" ? "stdin" : (words[0] as string);
-      return withStores(call, async ({ pinakes: { state }, caller }) => {
-        const result = await takeAll(incomingLines(stream, name), (lines) => take(state, caller, lines));
-        return { answer: result, show: () => resultText(name, result), code: result.failed > 0 ? failureExitCode : 0 };
-      });
+      return withStores(
+        call,
+        async ({ pinakes: { state }, caller }) => {
+          const result = await takeAll(incomingLines(stream, name), (lines) => take(state, caller, lines));
+          return { answer: result, show: () => resultText(name, result), code: result.failed > 0 ? failureExitCode : 0 };
+        },
+        { creates: true },
+      );
     },
   });
 }

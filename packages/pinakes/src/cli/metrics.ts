@@ -6,6 +6,7 @@ import { aggregateOptions, aggregateText, askedAggregate, shortened } from "./me
 import { ingestCommand } from "./metrics-ingest.ts";
 import { rangeOf, rangeOptions } from "./metrics-time.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { nothingIn } from "./place.ts";
 import { actorOptions, withStores } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -39,9 +40,9 @@ const list = defineCommand({
       order: given.oneOf("order", ["asc", "desc"] as const),
       ...rangeOf(given, Date.now()),
     };
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const page = await readPages(given, (paging) => state.metrics.list(caller, { ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : metricsText(terminal, page.items) + moreBelow(page)) };
+      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : metricsText(terminal, page.items) + moreBelow(page)) };
     });
   },
 });
@@ -58,9 +59,9 @@ const aggregate = defineCommand({
   ],
   run: async (call) => {
     const asked = askedAggregate(call.given, { groups, without: ["tool_name"] }, Date.now());
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const result = await state.metrics.aggregate(caller, asked);
-      return { answer: result, show: () => aggregateText(call.terminal, result) };
+      return { answer: result, show: () => aggregateText(call.terminal, result, place) };
     });
   },
 });

@@ -25,6 +25,8 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     },
     documents: { summary: "add (files, folders, patterns), wait, list, show, delete, reindex", load: async () => (await import("./documents.ts")).documents },
     search: { summary: "find passages", load: async () => (await import("./search.ts")).search },
+    triples: { summary: "what is known as RDF: load, query, export, remove", load: async () => (await import("./triples.ts")).triples },
+    sparql: { summary: "ask a collection in SPARQL, or change it", load: async () => (await import("./sparql.ts")).sparql },
     chunk: { summary: "how a file is read and cut; nothing is stored", load: async () => (await import("./chunk.ts")).chunk },
     transfer: { summary: "export and import, in the layouts of LISA and of catalogs", load: async () => (await import("./transfer.ts")).transfer },
     jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },

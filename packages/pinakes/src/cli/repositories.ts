@@ -44,19 +44,23 @@ const create = defineCommand({
   },
   examples: ["pinakes repositories create kb --name 'Knowledge base'", "pinakes repositories create legal --allowed-groups lawyers"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
-      const { given } = call;
-      const repository = await knowledge.createRepository(caller, {
-        repository_id: call.words[0],
-        name: given.text("name"),
-        description: given.text("description"),
-        embedding_model: given.text("model"),
-        allowed_groups: given.list("allowed-groups"),
-        ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
-        ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
-      });
-      return outcome(call.terminal, repository);
-    }),
+    withStores(
+      call,
+      async ({ knowledge, caller }) => {
+        const { given } = call;
+        const repository = await knowledge.createRepository(caller, {
+          repository_id: call.words[0],
+          name: given.text("name"),
+          description: given.text("description"),
+          embedding_model: given.text("model"),
+          allowed_groups: given.list("allowed-groups"),
+          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
+          ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
+        });
+        return outcome(call.terminal, repository);
+      },
+      { creates: true },
+    ),
 });
 
 const show = defineCommand({

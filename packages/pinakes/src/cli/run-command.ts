@@ -22,8 +22,24 @@ export async function runGroup(name: string, group: Group, args: readonly string
   if (command !== undefined) return runCommand(`${name} ${word}`, command, rest, terminal);
   const meant = suggest(word, Object.keys(group.commands));
   const hint = meant === undefined ? `there are ${Object.keys(group.commands).join(", ")}` : `did you mean "${name} ${meant}"?`;
-  if (word.startsWith("-")) throw new UsageError(`${word} stands before the command; write pinakes ${name} <command> ${word}.`);
+  if (word.startsWith("-")) throw new UsageError(beforeCommand(name, word, group.commands));
   throw new UsageError(`there is no command "${name} ${word}"; ${hint}`);
+}
+
+/** An option of one of its commands only has the wrong place; any other does not exist anywhere. */
+function beforeCommand(name: string, word: string, commands: Readonly<Record<string, Command>>): string {
+  const option = word.replace(/^-+/, "").split("=")[0] ?? "";
+  const known: Options = Object.assign({}, common, ...Object.values(commands).map(({ options }) => options)) as Options;
+  if (Object.hasOwn(known, option)) return `${word} stands before the command; write pinakes ${name} <command> ${word}.`;
+  const meant = meantOption(option, known);
+  const hint = meant === undefined ? "commands work on the stores of PINAKES_DATA and PINAKES_ITEMS, not on a server's address" : `did you mean --${meant}?`;
+  return `there is no option ${word}; ${hint}. See pinakes ${name} --help.`;
+}
+
+function meantOption(option: string, known: Options): string | undefined {
+  const written = option.replaceAll("_", "-").toLowerCase();
+  const named = Object.entries(known).find(([name, { elsewhere = [] }]) => name === written || elsewhere.includes(written));
+  return named?.[0] ?? suggest(written, Object.keys(known));
 }
 
 async function runCommand(name: string, command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
@@ -53,17 +69,17 @@ function parse(name: string, command: Command, args: readonly string[]): { value
     });
     return { values, words: positionals };
   } catch (error) {
-    throw new UsageError(`${inOurWords(error, Object.keys(options))} See pinakes ${name} --help.`, { cause: error });
+    throw new UsageError(`${inOurWords(error, options)} See pinakes ${name} --help.`, { cause: error });
   }
 }
 
 /** Of Node's messages, which are long, what helps here. */
-function inOurWords(error: unknown, known: readonly string[]): string {
+function inOurWords(error: unknown, known: Options): string {
   const message = error instanceof Error ? error.message : String(error);
   const option = /'(-[^\s',=]+)/.exec(message)?.[1] ?? "";
   if (message.includes("is ambiguous")) return `${option}: needs a value; one that begins with a dash is written ${option}=-….`;
   if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION")) return `${message.split("\n")[0]?.replace(/\.?$/, ".")}`;
-  const meant = suggest(option.replace(/^-+/, ""), known);
+  const meant = meantOption(option.replace(/^-+/, ""), known);
   return `there is no option ${option}${meant === undefined ? "." : `; did you mean --${meant}?`}`;
 }
 

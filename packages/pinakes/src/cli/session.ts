@@ -6,6 +6,7 @@ import { readConfig, type Config } from "../config.ts";
 import { roles, type Caller, type CallerInput } from "../domain/caller.ts";
 import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
+import { notFoundIn, requireData } from "./place.ts";
 import { rootToken } from "./root-token.ts";
 import { UsageError, type Call, type Options } from "./command.ts";
 import { Interrupted } from "./terminal.ts";
@@ -15,6 +16,8 @@ export interface Session {
   readonly knowledge: Pinakes["knowledge"];
   readonly caller: Caller;
   readonly config: Config;
+  /** Whose data it acts on. */
+  readonly workspace: string;
 }
 
 /** For commands that act for somebody. */
@@ -33,24 +36,32 @@ export interface SessionOptions {
   readonly endsItself?: boolean;
   /** Acts with the root token, which is made when there is none yet: to make keys. The options of keys say whose they are, not who acts. */
   readonly root?: boolean;
+  /** It makes something from nothing, so it may be the first to use the data folder; others refuse one that has no data. */
+  readonly creates?: boolean;
 }
 
 export async function withStores<T>(call: Call<ActorOption>, work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
   const who = options.root === true ? { tenant: "default", userId: "root", role: "admin" as const } : actorOf(call);
   const config = readConfig(call.terminal.env);
+  if (options.creates !== true) await requireData(config);
   await using pinakes = await openStores(config.stores, {
     background: options.background ?? false,
     vectors: config.vectors,
     models: config.models,
     quotas: readQuotas(config.quotas),
+    trashDays: config.trashDays,
+    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
     pipelineFolders: config.pipelineFolders,
     pipelineBuckets: config.pipelineBuckets,
     ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
     ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
     log: logOf(call),
   });
-  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config };
-  return options.endsItself === true ? await work(session) : await untilInterrupted(work(session), call.terminal.signal);
+  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config, workspace: who.tenant };
+  const done = work(session).catch((error: unknown) => {
+    throw options.root === true ? error : notFoundIn(session, error);
+  });
+  return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
 }
 
 function actorOf({ given }: Call<ActorOption>): CallerInput {

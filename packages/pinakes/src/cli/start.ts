@@ -23,6 +23,8 @@ async function start(): Promise<void> {
     rootToken: root.token,
     models: config.models,
     quotas: readQuotas(config.quotas),
+    trashDays: config.trashDays,
+    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
     pipelineFolders: config.pipelineFolders,
     pipelineBuckets: config.pipelineBuckets,
     ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),

@@ -44,10 +44,14 @@ before anything is stored; what is stored already stays as it is.`,
     const rule = { tool_name: tool, sensitive: given.has("sensitive"), drop: given.list("drop") ?? [], mask: given.list("mask") ?? [] };
     if (!rule.sensitive && rule.drop.length + rule.mask.length === 0)
       throw new UsageError("say what is not kept: --drop or --mask with paths such as input_args.password, or --sensitive for all.");
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
-      const put = await state.tools.putRule(caller, rule);
-      return { answer: put, show: () => fields(call.terminal, row(put)) };
-    });
+    return withStores(
+      call,
+      async ({ pinakes: { state }, caller }) => {
+        const put = await state.tools.putRule(caller, rule);
+        return { answer: put, show: () => fields(call.terminal, row(put)) };
+      },
+      { creates: true },
+    );
   },
 });
 
@@ -59,10 +63,14 @@ export const settings = defineCommand({
   examples: ["pinakes tools settings", "pinakes tools settings --hash-chain on"],
   run: async (call) => {
     const wanted = call.given.oneOf("hash-chain", ["on", "off"]);
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
-      const now = wanted === undefined ? await state.tools.settings(caller) : await state.tools.putSettings(caller, { hash_chain: wanted === "on" });
-      return { answer: now, show: () => fields(call.terminal, { "hash chain": now.hash_chain ? "on" : "off" }) };
-    });
+    return withStores(
+      call,
+      async ({ pinakes: { state }, caller }) => {
+        const now = wanted === undefined ? await state.tools.settings(caller) : await state.tools.putSettings(caller, { hash_chain: wanted === "on" });
+        return { answer: now, show: () => fields(call.terminal, { "hash chain": now.hash_chain ? "on" : "off" }) };
+      },
+      { creates: wanted !== undefined },
+    );
   },
 });
 

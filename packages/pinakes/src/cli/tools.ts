@@ -5,6 +5,7 @@ import { aggregateOptions, aggregateText, askedAggregate } from "./metrics-aggre
 import { ingestCommand } from "./metrics-ingest.ts";
 import { rangeOf, rangeOptions } from "./metrics-time.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { nothingIn } from "./place.ts";
 import { actorOptions, withStores } from "./session.ts";
 import { checkPlace, exportInvocations } from "./tools-export.ts";
 import { rules, settings } from "./tools-rules.ts";
@@ -38,9 +39,9 @@ const list = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const query = { ...filterOf(given), order: given.oneOf("order", ["asc", "desc"] as const) };
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const page = await readPages(given, (paging) => state.tools.list(caller, { ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : invocationsText(terminal, page.items) + moreBelow(page)) };
+      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : invocationsText(terminal, page.items) + moreBelow(page)) };
     });
   },
 });
@@ -90,9 +91,9 @@ const aggregate = defineCommand({
   ],
   run: async (call) => {
     const asked = askedAggregate(call.given, { groups, without: ["workflow_id"] }, Date.now());
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const result = await state.tools.aggregate(caller, asked);
-      return { answer: result, show: () => aggregateText(call.terminal, result) };
+      return { answer: result, show: () => aggregateText(call.terminal, result, place) };
     });
   },
 });

@@ -43,14 +43,18 @@ const importing = defineCommand({
   },
   examples: ["pinakes transfer import ./out --dry-run"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
-      const { given, words } = call;
-      const report = await knowledge.import(caller, folderReader(words[0] as string), {
-        dry_run: given.has("dry-run"),
-        models: modelsOf(given.json("models")),
-      });
-      return { answer: report, show: () => reportText(report), code: report.problem_count > 0 ? failureExitCode : 0 };
-    }),
+    withStores(
+      call,
+      async ({ knowledge, caller }) => {
+        const { given, words } = call;
+        const report = await knowledge.import(caller, folderReader(words[0] as string), {
+          dry_run: given.has("dry-run"),
+          models: modelsOf(given.json("models")),
+        });
+        return { answer: report, show: () => reportText(report), code: report.problem_count > 0 ? failureExitCode : 0 };
+      },
+      { creates: true },
+    ),
 });
 
 export const transfer: Group = {

@@ -8,6 +8,7 @@ import { tenantScope, type Scope } from "../domain/scope.ts";
 import { openStores, type Pinakes } from "../open.ts";
 import { folderReader, importLayout } from "../vectors/index.ts";
 import { UsageError } from "./command.ts";
+import { requireData } from "./place.ts";
 import { readable, table } from "./print.ts";
 
 const help = `pinakes vectors <command> --tenant T [collection] [options]
@@ -160,6 +161,7 @@ export async function vectorsCommand(args: readonly string[], io: { env: NodeJS.
   const scope = tenantScope(values.tenant);
   // The server beside it does the background work; this is only a visitor.
   const { stores, vectors } = readConfig(io.env);
+  if (name !== "import") await requireData({ stores });
   await using pinakes = await openStores(stores, { background: false, vectors });
   const answer = await command.run({ pinakes, scope, collection: collection ?? "", values });
   const text = values.json === true ? JSON.stringify(answer, undefined, 2) : (command.show?.(answer as never) ?? readable(answer));

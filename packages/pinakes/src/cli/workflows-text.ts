@@ -112,7 +112,6 @@ export function resumedText(terminal: Terminal, { workflow, checkpoint, lease }:
 
 export function statsText(terminal: Terminal, { total, by_status, by_type }: WorkflowStats): string {
   const there = (counts: Readonly<Record<string, number>>) => Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0));
-  if (total === 0) return "There are no workflows.";
   return [count(total, "workflow"), fields(terminal, there(by_status)), fields(terminal, there(by_type))].join("\n\n");
 }
 

@@ -5,6 +5,7 @@ import type { State } from "../state/index.ts";
 import { confirm, confirmOptions } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Command, type Group, type Options } from "./command.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
+import { nothingIn } from "./place.ts";
 import { actorOptions, withStores } from "./session.ts";
 import { checkpointsText, checkpointText, resumedText, statsText, workflowsText, workflowText } from "./workflows-text.ts";
 
@@ -32,9 +33,9 @@ const list = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const query = { status: given.oneOf("status", statuses), type: given.oneOf("type", types), order: given.oneOf("order", orders) };
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const page = await readPages(given, (paging) => state.workflows.list(caller, { ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? "There are none." : workflowsText(terminal, page.items) + moreBelow(page)) };
+      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : workflowsText(terminal, page.items) + moreBelow(page)) };
     });
   },
 });
@@ -133,9 +134,9 @@ const stats = defineCommand({
   options: actorOptions,
   examples: ["pinakes workflows stats"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
+    withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
       const counted = await state.workflows.stats(caller);
-      return { answer: counted, show: () => statsText(call.terminal, counted) };
+      return { answer: counted, show: () => (counted.total === 0 ? nothingIn(place, "There are no workflows") : statsText(call.terminal, counted)) };
     }),
 });
 

@@ -2,9 +2,10 @@
 import type { z } from "zod";
 import { invalid } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
+import { plainIssue } from "./plain-issue.ts";
 
 export function validateDocument(container: string, schema: z.ZodType, document: unknown): JsonObject {
-  const result = schema.safeParse(document);
+  const result = schema.safeParse(document, { error: plainIssue });
   if (result.success) return keepUnknown(document, result.data) as JsonObject;
   const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.length === 0 ? "document" : path.map(String).join(".")}: ${message}`);
   throw invalid(`The document does not fit container "${container}": ${issues.join("; ")}.`);

@@ -85,6 +85,6 @@ export function refused(cause?: unknown): PinakesError {
 export function nothingGiven(): PinakesError {
   return new PinakesError(
     "UNAUTHENTICATED",
-    "Sign in first: send `Authorization: Bearer <API key or token>`, or open a session with POST /v1/sessions. Admins make keys with POST /v1/keys.",
+    "Sign in first: send `Authorization: Bearer <API key or token>`, or open a session with POST /v1/sessions. The first key is in the file `root-token` of the data folder; make others with `pinakes keys create` or POST /v1/keys.",
   );
 }

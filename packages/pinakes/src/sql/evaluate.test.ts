@@ -201,7 +201,7 @@ describe("subqueries", () => {
 describe("parameters", () => {
   it("are needed by name, and checked", () => {
     expect(evaluate("@a", {}, { "@a": { x: [1] } })).toEqual({ x: [1] });
-    expect(() => evaluate("@a", {}, { b: 1 })).toThrow("query: the parameter @a has no value");
+    expect(() => evaluate("@a", {}, { b: 1 })).toThrow('query: the parameter @a has no value; give it one in parameters: [{ "name": "@a", "value": … }].');
     expect(() => readParameters([])).toThrow(/must be an object/);
     expect(() => readParameters({ a: 1, "@a": 2 })).toThrow(/@a is given twice/);
     expect(() => readParameters({ a: Number.NaN })).toThrow(/parameters\/a/);

@@ -89,7 +89,7 @@ export function compileExpression(expression: Expression, context: EvaluationCon
 
 function parameter(name: string, { parameters }: EvaluationContext): Evaluator {
   const value = parameters.get(name);
-  if (value === undefined) throw invalid(`query: the parameter @${name} has no value; give it in parameters, such as { "${name}": … }.`);
+  if (value === undefined) throw invalid(`query: the parameter @${name} has no value; give it one in parameters: [{ "name": "@${name}", "value": … }].`);
   return () => value;
 }
 

@@ -83,7 +83,7 @@ function parseFrom(tokens: TokenStream): { root: string; joins: readonly Join[] 
   }
   if (tokens.isSymbol(".") || tokens.isSymbol("[")) throw tokens.unsupported(tokens.token.at, "a path in FROM", `use FROM ${name} and JOIN t IN ${name}.items`);
   const explicit = tokens.takeKeyword("AS");
-  const root = explicit || tokens.isName() ? tokens.expectName("an alias") : name;
+  const root = explicit || tokens.isAlias() ? tokens.expectName("an alias") : name;
   tokens.declare(root, at);
   return { root, joins: parseJoins(tokens, []) };
 }
@@ -95,6 +95,7 @@ function parseJoins(tokens: TokenStream, before: readonly Join[]): readonly Join
     if (tokens.isSymbol("(")) throw tokens.unsupported(tokens.token.at, "a subquery in JOIN", "use JOIN t IN c.items and WHERE");
     const at = tokens.token.at;
     const alias = tokens.expectName("an alias");
+    if (tokens.isName()) throw tokens.unsupported(at, "a JOIN of two containers", "a query reads one; JOIN t IN c.items goes through an array of the document");
     tokens.expectKeyword("IN");
     const from = tokens.token.at;
     if (tokens.isSymbol("(")) throw tokens.unsupported(from, "a subquery in JOIN", "use JOIN t IN c.items and WHERE");
@@ -132,7 +133,7 @@ function parseSelect(tokens: TokenStream, joins: number): Select {
   const item = () => {
     const expression = parseExpression(tokens);
     const nameAt = tokens.token.at;
-    const explicit = tokens.takeKeyword("AS") || tokens.isName();
+    const explicit = tokens.takeKeyword("AS") || tokens.isAlias();
     if (explicit) return { name: tokens.expectName("a name after AS"), at: nameAt, expression };
     const own = ownName(expression);
     return { name: own ?? `$${(unnamed += 1)}`, at: nameAt, expression };

@@ -1,5 +1,6 @@
 /** The tokens of one query, read once from left to right, and the aliases that are in force where it stands. */
 import type { PinakesError } from "../domain/errors.ts";
+import { foreignAt, isForeignWord } from "./foreign-words.ts";
 import { sqlLimits } from "./limits.ts";
 import { syntaxError, tokenize, unsupported, type Token } from "./tokens.ts";
 
@@ -78,8 +79,15 @@ export class TokenStream {
     return this.take().text;
   }
 
+  /** A name that stands where one may be left out: no word that another dialect would have there. */
+  isAlias(): boolean {
+    return this.isName() && !isForeignWord(this.token);
+  }
+
   expected(what: string): PinakesError {
     const { kind, text } = this.token;
+    const foreign = foreignAt(this.token, this.#tokens[this.#at - 1]);
+    if (foreign !== undefined) return this.unsupported(this.token.at, foreign.what, foreign.instead);
     const got = kind === "end" ? "the query ended" : `got ${kind === "parameter" ? `@${text}` : JSON.stringify(text.slice(0, 60))}`;
     return syntaxError(this.text, this.token.at, `expected ${what}, ${got}`);
   }

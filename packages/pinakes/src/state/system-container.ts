@@ -3,7 +3,7 @@ import type { IndexingPolicy } from "@pinakes/client";
 import type { z } from "zod";
 import type { Caller } from "../domain/caller.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { ContainerDefinition, Operation } from "../ports/item-store.ts";
+import type { ContainerDefinition, Operation, Range } from "../ports/item-store.ts";
 
 export interface GenericWrite {
   readonly caller: Caller;
@@ -23,6 +23,8 @@ export interface SystemContainer {
   readonly appendOnly?: string;
   /** The index that holds every document (no companions), for queries that nothing else serves. */
   readonly scanIndex: string;
+  /** What all documents have in the first sort path of `scanIndex`, and other items in it have not: a scan need not look at those. */
+  readonly scanRange?: Range;
   /** Checks the rules of the feature and fills in what it fills in; throws what is wrong. */
   readonly prepare?: (write: GenericWrite) => JsonObject;
   /** Operations that must be in the same batch (stamps, leases). Where one of them fails, the rules of the feature refuse the write. */

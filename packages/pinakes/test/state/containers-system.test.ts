@@ -130,10 +130,47 @@ describe.each([
     for (const name of system) {
       const where = "SELECT VALUE c.id FROM c WHERE c.workspace_id = @workspace_id";
       const page = await api.containers.query(name, { query: where, parameters: [{ name: "@workspace_id", value: workspace }] });
-      expect([name, page.items.filter((id) => String(id).startsWith("~") && !String(id).startsWith("~checkpoint"))]).toEqual([name, []]);
+      expect([name, page.items.filter((id) => String(id).startsWith("~"))]).toEqual([name, []]);
       await expect.poll(async () => (await ids(name, "SELECT VALUE COUNT(1) FROM c"))[0]).toBeGreaterThan(name.startsWith("system") ? -1 : 0);
       expect([name, (await ids(name, "SELECT VALUE c.id FROM c WHERE IS_DEFINED(c.pinakes_companion)")).length]).toEqual([name, 0]);
     }
+  });
+
+  it("checkpoints are no documents: neither SQL, nor a list, nor the feed shows them; by its id one is read", async () => {
+    for (const n of [1, 2, 3]) {
+      const { workflow_id } = await api.workflows.create({ workflow_id: `hidden-${n}`, type: "saga", name: "Hidden", total_steps: 3 });
+      for (let step = 1; step <= n; step += 1) await api.workflows.checkpoint(workflow_id, { step, state: { step } });
+    }
+    const { total, by_status } = await api.workflows.stats();
+    const ask = async (query: string): Promise<readonly unknown[]> => (await api.containers.query("workflow-states", { query, limit: 1_000 })).items;
+    await expect.poll(() => ask("SELECT VALUE COUNT(1) FROM c WHERE c.type = 'saga'")).toEqual([3]);
+    expect(await ask("SELECT VALUE COUNT(1) FROM c")).toEqual([total]);
+    expect(await ask("SELECT VALUE COUNT(1) FROM c WHERE c.workflow_id = 'hidden-3'")).toEqual([1]);
+    const groups = (await ask("SELECT c.status, COUNT(1) AS n FROM c GROUP BY c.status")) as readonly { readonly status?: string; readonly n: number }[];
+    expect(Object.fromEntries(groups.map(({ status, n }) => [status, n]))).toEqual(Object.fromEntries(Object.entries(by_status).filter(([, n]) => n > 0)));
+    for (const query of [
+      "SELECT * FROM c",
+      "SELECT * FROM c ORDER BY c.updated_at",
+      "SELECT * FROM c WHERE c.step > 0",
+      "SELECT * FROM c WHERE c.workflow_id = 'hidden-3'",
+    ])
+      expect([query, (await ask(query)).filter((document) => (document as { kind?: unknown }).kind === "checkpoint")]).toEqual([query, []]);
+    const listed = await api.containers.query("workflow-states", { index: "byCreated", equals: { workspace_id: workspace }, limit: 100 });
+    expect(listed.items).toHaveLength(total);
+    expect((await api.containers.query("workflow-states", { equals: { workflow_id: "hidden-3" } })).items).toHaveLength(1);
+    expect((await api.containers.explain("workflow-states", { query: "SELECT * FROM c" })).evaluated).toEqual([]);
+    for (const mode of ["latest", "all"] as const) {
+      const { items } = await api.containers.changes("workflow-states", { mode, limit: 1_000 });
+      expect(items.filter(({ id }) => id.startsWith("~"))).toEqual([]);
+      expect(items.map(({ pk }) => pk[0])).toContain("hidden-3");
+    }
+    const page = await test.pinakes.items.query(test.pinakes.as({ tenant: workspace, userId: "ann" }).scope, "workflow-states", {
+      equals: { workflow_id: "hidden-3" },
+      range: { prefix: "~checkpoint-" },
+    });
+    expect(page.items).toHaveLength(3);
+    expect(await api.containers.read("workflow-states", "hidden-3", page.items[0]?.id as string)).toMatchObject({ kind: "checkpoint", step: 1 });
+    expect(await api.containers.deletePartition("workflow-states", "hidden-3")).toEqual({ deleted: 4 });
   });
 
   it("R-AGT-09 another workspace finds nothing in any of them", async () => {

@@ -53,6 +53,14 @@ describe("memories: one message", () => {
     expect(JSON.stringify(read)).toBe(JSON.stringify(stored));
   });
 
+  it("R-AGT-26 what belongs into metadata is refused at the top, with its place; a message that has it in both keeps both", async () => {
+    const agent_id = newAgent();
+    const refused = await failure(memories.append(world.caller, { agent_id, ...said("x"), tool_name: "search" } as never), "INVALID");
+    expect(refused.detail).toContain('tool_name: belongs into metadata; write { "metadata": { "tool_name": … } }');
+    const both = { agent_id, ...said("x"), model: "m", metadata: { model: "m" } } as never;
+    expect(await memories.append(world.caller, both)).toMatchObject({ model: "m", metadata: { model: "m" } });
+  });
+
   it("R-AGT-04 R-AGT-05 R-AGT-26 what is left out is filled in; what is the system's is dropped", async () => {
     const agent_id = newAgent();
     const sent = { agent_id, ...said("héllo wörld"), _etag: "mine", _ts: 1, pinakes_order: 1, pinakes_fork: "x", pinakes_companion: "y" } as never;

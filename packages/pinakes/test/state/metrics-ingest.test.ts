@@ -92,6 +92,8 @@ describe("documents", () => {
     ["R-AGT-48", { ttl: 0 }, "ttl"],
     ["R-AGT-05", { id: "~stamp" }, "id"],
     ["R-AGT-05", { id: "a/b" }, "id"],
+    ["R-AGT-35", { session_id: "s" }, 'session_id: belongs into dimensions; write { "dimensions": { "session_id": … } }'],
+    ["R-AGT-35", { dimensions: { session_id: "s" }, model: "m" }, "model: belongs into dimensions"],
     ["R-AGT-35", { agent_id: "" }, "agent_id"],
     ["R-AGT-35", { agent_id: "x".repeat(257) }, "agent_id"],
   ])("%s %j is refused with its path", async (_, wrong, path) => {
@@ -111,7 +113,7 @@ describe("documents", () => {
     await test.metrics.ingest(test.user, [metric({ id: "m1" })]);
     expect((await test.metrics.list(test.stranger)).items).toEqual([]);
     expect((await test.metrics.list(test.stranger, { agent_id: "a1" })).items).toEqual([]);
-    expect(await test.metrics.aggregate(test.stranger, { aggregates: ["count"] })).toEqual({ items: [], rows_aggregated: 0 });
+    expect(await test.metrics.aggregate(test.stranger, { aggregates: ["count"] })).toMatchObject({ items: [], rows_aggregated: 0 });
     expect((await test.metrics.rollups(test.stranger)).items).toEqual([]);
     expect((await test.metrics.ingest(test.stranger, [metric({ id: "m1", value: 7 })])).accepted).toBe(1);
     expect((await all(test)).map(({ value }) => value)).toEqual([1]);

@@ -2,6 +2,7 @@
 import type { Metric, MetricAggregate, MetricQuery, NewMetric, Stored } from "@pinakes/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { dayMs } from "../../src/state/series/series.ts";
 import { openTestSeries, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
 
 const hour = 3_600_000;
@@ -81,6 +82,16 @@ describe("lists", () => {
     expect(await count("2030-01-01T00:00:30.5Z", "2030-01-01T00:00:30.750Z")).toBe(1);
   });
 
+  it("R-AGT-38 the answer says which time it is about: without from the 24 hours before to, without both those before now", async () => {
+    const test = await openTestSeries();
+    const ago = (ms: number): string => new Date(test.clock.now() - ms).toISOString();
+    await test.metrics.ingest(test.user, [metric("old", ago(3 * dayMs)), metric("new", ago(0))]);
+    const ask = (query: object) => test.metrics.aggregate(test.user, { aggregates: ["count"], ...query });
+    expect(await ask({})).toMatchObject({ rows_aggregated: 1, from: ago(dayMs - 1), to: ago(-1) });
+    expect(await ask({ from: ago(4 * dayMs) })).toMatchObject({ rows_aggregated: 2, from: ago(4 * dayMs), to: ago(-1) });
+    expect(await ask({ to: ago(2 * dayMs) })).toMatchObject({ rows_aggregated: 1, from: ago(3 * dayMs), to: ago(2 * dayMs) });
+  });
+
   it("R-AGT-37 the source's composite order is one index: newest day first, then agent and type", async () => {
     const test = await openTestSeries();
     const rows = ["2030-01-01", "2030-01-02"].flatMap((date) =>
@@ -158,7 +169,7 @@ describe("aggregates", () => {
     ]);
     expect((await ask(test, { ...range, filter: { tool_name: null } })).rows_aggregated).toBe(3);
     expect((await ask(test, { ...range, filter: { tool_name: "t", model: "b" } })).rows_aggregated).toBe(1);
-    expect(await ask(test, { ...range, filter: { agent_id: "nobody" } })).toEqual({ items: [], rows_aggregated: 0 });
+    expect(await ask(test, { ...range, filter: { agent_id: "nobody" } })).toMatchObject({ items: [], rows_aggregated: 0 });
   });
 
   it("a range of 400 days is answered, one of a moment more is not; so are buckets", async () => {

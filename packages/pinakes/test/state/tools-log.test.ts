@@ -113,6 +113,13 @@ describe("documents", () => {
     expect((await walk(test, { status: "error" }))[0]?.error_details).toEqual({ error_type: "http", error_message: "", stack_trace: "" });
   });
 
+  it("R-AGT-41 what belongs into a part of the entry is refused at its top, with its place", async () => {
+    const test = await openTestSeries();
+    expect(await refusal(test, { ...call(), user_id: "u" })).toContain("400 user_id: belongs into security_context");
+    expect(await refusal(test, { ...call(), error_message: "x" })).toContain("400 error_message: belongs into error_details");
+    expect(await walk(test)).toEqual([]);
+  });
+
   it("R-AGT-09 another workspace finds nothing, and hears the same as of what never was", async () => {
     const test = await openTestSeries();
     await test.tools.ingest(test.user, [call({ id: "t1" })]);

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import type { Operation } from "../../src/ports/item-store.ts";
 import { workflowStates } from "../../src/state/workflows/workflow-states.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import { ann, day, eve, example, idsOf, openWorld, some, type Process, type World } from "./workflows-support.ts";
+import { ann, day, eve, example, idsOf, long, openWorld, some, type Process, type World } from "./workflows-support.ts";
 
 let world: World;
 let process: Process;
@@ -105,12 +105,12 @@ describe("the container", () => {
 
   it("deleted there, it may be made anew at once, and nothing of the old one shows; what was beside it goes with the next sweep", async () => {
     const { workflows } = process;
-    const made = await write({ ...(some({ workflow_id: "w" }) as unknown as JsonObject) });
+    const made = await write({ ...(long({ workflow_id: "w" }) as unknown as JsonObject) });
     for (let step = 0; step < 30; step += 1) await workflows.checkpoint(ann, "w", { step, state: { step } });
     await commit({ op: "delete", id: made["id"] as string }, "w");
     await failure(workflows.get(ann, "w"), "NOT_FOUND");
     await failure(workflows.checkpointAt(ann, "w", "latest"), "NOT_FOUND");
-    await write({ ...(some({ workflow_id: "w" }) as unknown as JsonObject) });
+    await write({ ...(long({ workflow_id: "w" }) as unknown as JsonObject) });
     expect(await workflows.get(ann, "w")).toMatchObject({ checkpoints: [] });
     await workflows.checkpoint(ann, "w", { step: 7, state: { fresh: true } });
     expect((await workflows.checkpoints(ann, "w")).items).toMatchObject([{ step: 7, state: { fresh: true } }]);

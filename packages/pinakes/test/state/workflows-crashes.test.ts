@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { workflowLimits } from "../../src/state/workflows/limits.ts";
 import type { FaultKind } from "../vectors/support/calls.ts";
-import { ann, blob, day, idsOf, minute, openWorld, some, type Process, type World } from "./workflows-support.ts";
+import { ann, blob, day, idsOf, minute, openWorld, long, type Process, type World } from "./workflows-support.ts";
 
 const kinds: readonly FaultKind[] = ["crash-before", "crash-after", "error-before", "error-after"];
 const huge = workflowLimits.checkpointItemBytesMax + 1;
@@ -71,7 +71,7 @@ async function expectNothingLeft(world: World, process: Process, at: string): Pr
 }
 
 const large = (n: number): NewWorkflow =>
-  some({
+  long({
     workflow_id: "w",
     checkpoints: Array.from({ length: 30 }, (_, step) => ({
       step,
@@ -92,7 +92,7 @@ const cases: Readonly<Record<string, Case>> = {
       // Whoever tries again, with other checkpoints, has those and no others.
       await workflows.create(
         ann,
-        some({ workflow_id: "w", checkpoints: [{ step: 0, timestamp: "2030-01-01T00:00:00Z", state: { n: 2, text: blob(70_000) }, agent_context: {} }] }),
+        long({ workflow_id: "w", checkpoints: [{ step: 0, timestamp: "2030-01-01T00:00:00Z", state: { n: 2, text: blob(70_000) }, agent_context: {} }] }),
       );
       expect(
         (await workflows.checkpoints(ann, "w")).items.map(({ state }) => state["n"]),
@@ -103,7 +103,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "adding a checkpoint, a small one and one in an object": {
     prepare: async ({ workflows }) => {
-      await workflows.create(ann, some({ workflow_id: "w" }));
+      await workflows.create(ann, long({ workflow_id: "w" }));
       await workflows.checkpoint(ann, "w", { step: 0, state: { n: 0 } });
     },
     run: async ({ workflows }) => {
@@ -134,7 +134,7 @@ const cases: Readonly<Record<string, Case>> = {
       }
       expect(found.code, at).toBe("NOT_FOUND");
       // A new one of the same name may come at once, and has nothing of the old one.
-      await workflows.create(ann, some({ workflow_id: "w" }));
+      await workflows.create(ann, long({ workflow_id: "w" }));
       expect(await workflows.get(ann, "w"), at).toMatchObject({ checkpoints: [], status: "pending" });
       await workflows.checkpoint(ann, "w", { step: 1, state: { new: true } });
       expect((await workflows.checkpoints(ann, "w")).items, at).toMatchObject([{ step: 1, state: { new: true } }]);
@@ -142,7 +142,7 @@ const cases: Readonly<Record<string, Case>> = {
     callsMin: 10,
   },
   "starting with a timeout": {
-    prepare: async ({ workflows }) => void (await workflows.create(ann, some({ workflow_id: "w", metadata: { timeout_seconds: 60 } }))),
+    prepare: async ({ workflows }) => void (await workflows.create(ann, long({ workflow_id: "w", metadata: { timeout_seconds: 60 } }))),
     run: ({ workflows }) => workflows.start(ann, "w"),
     check: async (process, done, at) => {
       const { status } = await process.workflows.get(ann, "w");

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Workflows } from "../../src/state/workflows/workflows.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { until } from "../knowledge/support/until.ts";
-import { ann, day, eve, openWorld, some, type Process, type World } from "./workflows-support.ts";
+import { ann, day, eve, long, openWorld, type Process, type World } from "./workflows-support.ts";
 
 let world: World;
 let process: Process;
@@ -14,7 +14,7 @@ beforeEach(async () => {
   world = await openWorld();
   process = await world.process();
   ({ workflows } = process);
-  id = (await workflows.create(ann, some())).workflow_id;
+  id = (await workflows.create(ann, long())).workflow_id;
 });
 
 class Listener {
@@ -54,8 +54,8 @@ async function listen(after?: string): Promise<Listener> {
 describe("events", () => {
   it("tell of this workflow alone: changes, checkpoints, leases and its end", async () => {
     const listener = await listen();
-    const other = (await workflows.create(ann, some())).workflow_id;
-    const theirs = await workflows.create(eve, some({ workflow_id: id }));
+    const other = (await workflows.create(ann, long())).workflow_id;
+    const theirs = await workflows.create(eve, long({ workflow_id: id }));
     await workflows.start(eve, theirs.workflow_id);
     await workflows.start(ann, other);
     const { _etag } = await workflows.start(ann, id);
@@ -104,8 +104,8 @@ describe("events", () => {
     const [event] = await listener.take(1);
     await listener.stop();
     const { signal } = new AbortController();
-    const other = (await workflows.create(ann, some())).workflow_id;
-    await workflows.create(eve, some({ workflow_id: id }));
+    const other = (await workflows.create(ann, long())).workflow_id;
+    await workflows.create(eve, long({ workflow_id: id }));
     const after = (event as WorkflowEvent).id;
     for (const open of [
       () => workflows.events(ann, id, { after: "x", signal }),

@@ -9,6 +9,7 @@ import { openMemoryObjects } from "../../src/drivers/memory-objects/index.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
 import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../../src/state/parts.ts";
+import { workflowLimits } from "../../src/state/workflows/limits.ts";
 import { Workflows } from "../../src/state/workflows/workflows.ts";
 import { ManualClock } from "../../src/testing/item-store/fixture.ts";
 import { Calls } from "../vectors/support/calls.ts";
@@ -81,6 +82,8 @@ export const minute = 60_000;
 export const day = 86_400_000;
 
 export const some = (more: Partial<NewWorkflow> = {}): NewWorkflow => ({ type: "sequential", name: "Build", total_steps: 4, ...more });
+/** With more steps than a test has checkpoints. */
+export const long = (more: Partial<NewWorkflow> = {}): NewWorkflow => some({ total_steps: workflowLimits.checkpointStepMax, ...more });
 
 /** So many bytes of text, different for each number. */
 export const blob = (bytes: number, n = 0): string => `${n}:`.padEnd(bytes, "x");

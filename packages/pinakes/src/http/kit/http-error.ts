@@ -44,6 +44,7 @@ export function toProblemAnswer(error: unknown, requestId: string): ProblemAnswe
       "cache-control": "no-store",
       ...(known.status === 401 ? { "www-authenticate": 'Bearer realm="pinakes"' } : {}),
       ...(currentEtag === undefined ? {} : { etag: quoteEtag(currentEtag) }),
+      ...retryAfterOf(known),
       ...own?.headers,
     },
     body: {
@@ -53,6 +54,12 @@ export function toProblemAnswer(error: unknown, requestId: string): ProblemAnswe
       ...own?.more,
     },
   };
+}
+
+/** Errors that know when trying again may help. */
+function retryAfterOf(error: PinakesError): Readonly<Record<string, string>> {
+  const ms = "retryAfterMs" in error ? error.retryAfterMs : undefined;
+  return typeof ms === "number" ? { "retry-after": String(Math.max(1, Math.ceil(ms / 1_000))) } : {};
 }
 
 export function problemResponse({ status, headers, body }: ProblemAnswer): Response {

@@ -1,4 +1,5 @@
 /** The kit with which HTTP routes are declared, mounted and described. */
+export { chooseType, type Offer } from "./accept.ts";
 export { accepted, created, noContent, notModified, ok, type Answer } from "./answer.ts";
 export type { KitEnv } from "./context.ts";
 export type { Authenticated, Credentials } from "./credentials.ts";
@@ -9,6 +10,7 @@ export { mount, type MountOptions } from "./mount.ts";
 export type { Part } from "./multipart.ts";
 export { openApi } from "./openapi.ts";
 export { queryFlag, queryInteger } from "./query.ts";
+export { readAhead } from "./read-ahead.ts";
 export { RateLimiter, type RateLimitOptions } from "./rate-limit.ts";
 export { defineRoute, type Route } from "./route.ts";
 export { sse, type ServerEvent } from "./sse.ts";

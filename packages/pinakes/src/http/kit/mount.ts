@@ -59,7 +59,7 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
     return problemResponse(toProblemAnswer(error, c.get("requestId")));
   });
   app.notFound((c) => {
-    const detail = `There is nothing at ${c.req.method} ${c.req.path}. GET /v1/info tells what this server is.`;
+    const detail = `There is nothing at ${c.req.method} ${c.req.path}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
     return problemResponse(toProblemAnswer(new PinakesError("NOT_FOUND", detail), c.get("requestId")));
   });
   const templates = routes.map(({ path }) => path);

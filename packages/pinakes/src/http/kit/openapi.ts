@@ -145,12 +145,13 @@ function bodyContent(body: BodySpec, book: SchemaBook): Content {
 
 function responsesOf(route: Route, book: SchemaBook): Operation["responses"] {
   const responses: Record<string, ResponseObject | { readonly $ref: string }> = {};
-  for (const [status, { description, schema, contentType }] of Object.entries(route.answers)) {
+  for (const [status, { description, schema, contentType, alsoTypes = [] }] of Object.entries(route.answers)) {
     const content: Content =
       contentType === undefined && schema === undefined
         ? {}
         : { [contentType ?? "application/json"]: schema === undefined ? {} : { schema: book.inline(schema, "output") } };
-    responses[status] = { description, ...(Object.keys(content).length === 0 ? {} : { content }) };
+    const all: Content = { ...content, ...Object.fromEntries(alsoTypes.map((type) => [type, {}])) };
+    responses[status] = { description, ...(Object.keys(all).length === 0 ? {} : { content: all }) };
   }
   responses["default"] = { $ref: "#/components/responses/Problem" };
   return responses;

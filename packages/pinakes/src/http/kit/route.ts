@@ -61,6 +61,8 @@ export interface AnswerSpec {
   readonly schema?: z.ZodType;
   /** Of an answer that is not JSON. */
   readonly contentType?: string;
+  /** Others that it may have, by the Accept header. */
+  readonly alsoTypes?: readonly string[];
 }
 
 export interface RouteRequest<Params = unknown, Query = unknown, Body = unknown, A extends Access = Access> extends Preconditions {

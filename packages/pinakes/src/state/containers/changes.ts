@@ -1,10 +1,10 @@
-/** The change feed of a container as callers see it: without companions, with the fields of the system in every document. */
+/** The change feed of a container as callers see it: without items of the system, with the fields of the system in every document. */
 import type { ChangesPage, ChangesQuery, ContainerChange } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Change, ItemStore } from "../../ports/item-store.ts";
 import { reservedIdPrefix } from "../system-container.ts";
-import { isCompanion, storedView } from "./documents.ts";
+import { storedView } from "./documents.ts";
 import type { Target } from "./target.ts";
 
 export async function readChanges(items: ItemStore, scope: Scope, target: Target, query: ChangesQuery): Promise<ChangesPage> {
@@ -17,16 +17,17 @@ export async function readChanges(items: ItemStore, scope: Scope, target: Target
     ...(limit === undefined ? {} : { limit }),
     ...(from === undefined ? {} : { from }),
   });
-  return { items: page.changes.filter((change) => isShown(change, mode)).map((change) => viewOf(target, change)), cursor: page.cursor, more: page.more };
+  return {
+    items: page.changes.filter((change) => isShown(target, change, mode)).map((change) => viewOf(target, change)),
+    cursor: page.cursor,
+    more: page.more,
+  };
 }
 
-/**
- * A put without its document was replaced by a later change, which follows: `latest` waits for that one. Of ids that are ours only
- * documents are shown, since nothing else tells them from companions.
- */
-function isShown({ id, document }: Change, mode: "latest" | "all"): boolean {
-  if (document !== undefined) return !isCompanion({ document });
-  return mode === "all" && !id.startsWith(reservedIdPrefix);
+/** A put without its document was replaced by a later change, which follows: `latest` waits for that one. */
+function isShown({ system }: Target, { id, document }: Change, mode: "latest" | "all"): boolean {
+  if (system !== undefined && id.startsWith(reservedIdPrefix)) return false;
+  return document !== undefined || mode === "all";
 }
 
 function viewOf(target: Target, { kind, id, partition, etag, at, expired, document }: Change): ContainerChange {

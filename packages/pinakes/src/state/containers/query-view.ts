@@ -1,12 +1,12 @@
 /**
- * The item store as queries of callers see it: no companions, no fields of our own, and every index of a container of the system
- * also without its workspace, which is the same in all items that a caller can see.
+ * The item store as queries of callers see it: no items of the system, no fields of our own, and every index of a container of the
+ * system also without its workspace, which is the same in all items that a caller can see.
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { IndexDefinition, Item, ItemStore, Query } from "../../ports/item-store.ts";
-import { companionField } from "../system-container.ts";
+import type { IndexDefinition, Item, ItemStore, Query, Range } from "../../ports/item-store.ts";
+import { reservedIdPrefix } from "../system-container.ts";
 import { visible } from "./documents.ts";
 import type { Target } from "./target.ts";
 
@@ -14,10 +14,14 @@ const workspacePath = "workspace_id";
 /** Ends the name of an index whose workspace is filled in here; no index can be declared with such a name. */
 const filledMark = "*";
 
-export function withoutCompanions({ system }: Target, filter: Filter | undefined): Filter | undefined {
+/** Ids from the prefix on and before the next sign are those that begin with it. */
+const reservedIds = { gte: reservedIdPrefix, lt: String.fromCharCode(reservedIdPrefix.charCodeAt(0) + 1) };
+
+/** Checkpoints and companions are items of the system: they lie in its containers, and are no documents of theirs. */
+export function onlyDocuments({ system }: Target, filter: Filter | undefined): Filter | undefined {
   if (system === undefined) return filter;
-  const hidden: Filter = { [companionField]: { exists: false } };
-  return filter === undefined ? hidden : { and: [filter, hidden] };
+  const shown: Filter = { not: { id: reservedIds } };
+  return filter === undefined ? shown : { and: [filter, shown] };
 }
 
 /** The indexes that a query may use, by the names that `queryStore` understands. */
@@ -66,8 +70,17 @@ export function queryStore(items: ItemStore, target: Target): ItemStore {
 }
 
 function filledQuery(target: Target, scope: Scope, query: Query): Query {
-  const filter = withoutCompanions(target, query.filter);
+  const filter = onlyDocuments(target, query.filter);
   const filled = query.index?.endsWith(filledMark) === true;
   const place: JsonObject = filled ? { index: indexName(query.index ?? null), equals: { ...query.equals, [workspacePath]: scope.tenant } } : {};
-  return { ...query, ...(place as Partial<Query>), ...(filter === undefined ? {} : { filter }) };
+  const range = scanRangeOf(target, query);
+  return { ...query, ...(place as Partial<Query>), ...(range === undefined ? {} : { range }), ...(filter === undefined ? {} : { filter }) };
+}
+
+/** Of a scan that has no bounds yet. */
+function scanRangeOf({ system, definition, scanIndex }: Target, { index, equals, range }: Query): Range | undefined {
+  if (system?.scanRange === undefined || range !== undefined || indexName(index ?? null) !== scanIndex) return range;
+  const [first] = definition.indexes?.[scanIndex]?.sort ?? [];
+  const path = typeof first === "object" ? first.path : first;
+  return path === undefined || Object.hasOwn(equals, path) ? undefined : system.scanRange;
 }

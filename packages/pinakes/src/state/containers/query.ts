@@ -8,7 +8,7 @@ import type { ItemStore, Query, SessionTokens } from "../../ports/item-store.ts"
 import { explainQuery, runQuery, type QueryRequest } from "../../sql/index.ts";
 import { storedView } from "./documents.ts";
 import { coverageOfFilter, coverageOfSql } from "./policy-coverage.ts";
-import { indexName, queryIndexes, queryStore, scanIndexOf, withoutCompanions } from "./query-view.ts";
+import { indexName, onlyDocuments, queryIndexes, queryStore, scanIndexOf } from "./query-view.ts";
 import { declaredPath, partitionOf, type Target } from "./target.ts";
 
 export interface Asking {
@@ -49,7 +49,7 @@ function toStoreQuery(target: Target, query: IndexQuery): Query {
   const values: Record<string, JsonScalar> = Object.fromEntries(
     Object.entries(equals).flatMap(([path, value]) => (value === undefined ? [] : [[declaredPath(target, path), value] as const])),
   );
-  const filter = withoutCompanions(target, query.filter as Filter | undefined);
+  const filter = onlyDocuments(target, query.filter as Filter | undefined);
   return {
     equals: values,
     cursor,
@@ -134,7 +134,7 @@ function sqlRequest({ items, caller, target, now, key, session }: Asking, query:
 /** As Cosmos DB's clients send them: a list of names, with their "@", and values. */
 function parametersOf(given: SqlQuery["parameters"]): Readonly<Record<string, JsonValue>> {
   if (given === undefined) return {};
-  if (!Array.isArray(given)) throw invalid('parameters: must be a list of { "name": "@id", "value": … }.');
+  if (!Array.isArray(given)) throw invalid(`parameters: must be a list such as [{ "name": "@id", "value": 7 }], got ${show(given)}.`);
   const values: Record<string, JsonValue> = {};
   for (const [i, parameter] of (given as readonly unknown[]).entries()) {
     const name = isJsonObject(parameter) ? parameter["name"] : undefined;

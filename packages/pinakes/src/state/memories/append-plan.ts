@@ -3,9 +3,10 @@ import type { AppendOptions } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { refuseMisplaced } from "../misplaced.ts";
 import { derivedMessageId } from "./derived-id.ts";
 import { memoryLimits } from "./limits.ts";
-import { completeMemory } from "./schema.ts";
+import { completeMemory, memoryParts } from "./schema.ts";
 
 export interface NewMessage {
   readonly id: string;
@@ -51,6 +52,7 @@ function newMessage(agentId: string, input: unknown, index: number, { caller, no
   if (!isJsonObject(input)) throw invalid(`messages[${index}]: must be an object with session_id, content and message_type.`);
   const { agent_id = agentId } = input;
   if (agent_id !== agentId) throw invalid(`agent_id: the message is of agent ${show(agent_id)}, but the call is for ${show(agentId)}.`);
+  refuseMisplaced(input, memoryParts);
   const { id = key === undefined ? undefined : derivedId(caller, agentId, key, index), ...rest } = input;
   const document = completeMemory({ ...(id === undefined ? {} : { id }), agent_id: agentId, ...rest }, { tenant: caller.scope.tenant, now });
   return { id: document["id"] as string, sessionId: document["session_id"] as string, document };

@@ -46,7 +46,7 @@ export async function contextWindow(
 ): Promise<ContextWindow> {
   const { maxTokens, strategy = "recent" } = query;
   if (!Number.isInteger(maxTokens) || maxTokens < 1 || maxTokens > memoryLimits.contextTokensMax)
-    throw invalid(`max_tokens: must be a whole number from 1 to ${memoryLimits.contextTokensMax}, got ${show(maxTokens)}.`);
+    throw invalid(`maxTokens (over HTTP max_tokens): must be a whole number from 1 to ${memoryLimits.contextTokensMax}, got ${show(maxTokens)}.`);
   if (strategy !== "recent" && strategy !== "relevance") throw invalid(`strategy: must be "recent" or "relevance", got ${show(strategy)}.`);
   const session: Session = {
     scope: caller.scope,

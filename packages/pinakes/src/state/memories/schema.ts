@@ -30,6 +30,9 @@ const metadataSchema = z.looseObject({
   user_id: z.string().nullable().default(null),
 });
 
+/** What does nothing at the top of a message. */
+export const memoryParts = { metadata: Object.keys(metadataSchema.shape) };
+
 export const memorySchema = z.looseObject({
   id: z.string().min(1),
   agent_id: z.string().min(1).max(memoryLimits.agentIdCharsMax),

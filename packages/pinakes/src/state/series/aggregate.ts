@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Aggregate, AggregateQuery, AggregateResult, AggregateRow } from "@pinakes/client";
 import { z } from "zod";
-import { plainIssue } from "../../containers/index.ts";
+import { issuePath, plainIssue } from "../../containers/index.ts";
 import { invalid } from "../../domain/errors.ts";
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -38,7 +38,7 @@ export function planAggregate(series: Series, query: SeriesAggregate, now: numbe
     filter: z.partialRecord(z.enum(names), z.string().nullable().optional()).optional(),
   });
   const parsed = schema.safeParse(query, { error: plainIssue });
-  if (!parsed.success) throw invalid(`${parsed.error.issues.map(({ path, message }) => `${path.join(".") || "query"}: ${message}`).join("; ")}.`);
+  if (!parsed.success) throw invalid(`${parsed.error.issues.map(({ path, message }) => `${issuePath(path) || "query"}: ${message}`).join("; ")}.`);
   const { from, to, bucket, group_by = [], filter = {} } = parsed.data;
   return {
     span: boundedSpan({ from, to }, now),

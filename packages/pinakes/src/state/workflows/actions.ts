@@ -4,10 +4,15 @@ import type { WorkflowAgent, WorkflowChange, WorkflowError, WorkflowStatus } fro
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
+import { refuseMisplaced } from "../misplaced.ts";
 import { checkWorkflow, foreignWorkspace } from "./new-workflow.ts";
 import { afterTransition, requireTransition, type WorkflowDocument } from "./transitions.ts";
+import { workflowParts } from "./workflow-schema.ts";
 
-export type Action = (document: WorkflowDocument, now: number) => WorkflowDocument;
+/** `done`: the step of the latest checkpoint, 0 without one. */
+export type Action = (document: WorkflowDocument, now: number, done: number) => WorkflowDocument;
+/** One that has no need to know. */
+type Change = (document: WorkflowDocument, now: number) => WorkflowDocument;
 
 const fixed = ["id", "workflow_id", "workspace_id", "created_at", "checkpoints"] as const;
 
@@ -15,6 +20,7 @@ const fixed = ["id", "workflow_id", "workspace_id", "created_at", "checkpoints"]
 export function patched(change: WorkflowChange): Action {
   if (!isJsonObject(change)) throw invalid("The change must be an object with the properties to replace.");
   const { checkpoints_omitted: _omitted, updated_at: _updated, ...wanted } = withoutSystemProperties(change);
+  refuseMisplaced(wanted, workflowParts);
   return (document, now) => {
     const news = Object.entries(wanted).filter(([key, value]) => value !== undefined && !isDeepStrictEqual(value, (document as unknown as JsonObject)[key]));
     const touched = news.find(([key]) => (fixed as readonly string[]).includes(key));
@@ -33,7 +39,7 @@ export function changed(document: WorkflowDocument, values: JsonObject, now: num
 }
 
 /** One transition by name. */
-export function moved(to: WorkflowStatus): Action {
+export function moved(to: WorkflowStatus): Change {
   return (document, now) => {
     requireTransition(document, to);
     return changed(document, { status: to }, now);
@@ -48,7 +54,7 @@ export const started: Action = (document, now) => {
   );
 };
 
-export function failed(error: Partial<WorkflowError>): Action {
+export function failed(error: Partial<WorkflowError>): Change {
   if (!isJsonObject(error)) throw invalid(`error: must be an object such as { error_type, error_message }, got ${show(error)}.`);
   return (document, now) => {
     requireTransition(document, "failed");
@@ -58,8 +64,8 @@ export function failed(error: Partial<WorkflowError>): Action {
 }
 
 /** Once more from the step that failed, as often as it may be. */
-export const retried: Action = (document, now) => {
-  const step = recoverableStep(document, "retry");
+export const retried: Action = (document, now, done) => {
+  const step = recoverableStep(document, "retry", done);
   const { retry_count, max_retries } = document.metadata;
   if (retry_count >= max_retries) {
     throw new PinakesError(
@@ -72,8 +78,8 @@ export const retried: Action = (document, now) => {
 };
 
 /** On from the step after the one that failed. */
-export const skipped: Action = (document, now) => {
-  const step = recoverableStep(document, "skip");
+export const skipped: Action = (document, now, done) => {
+  const step = recoverableStep(document, "skip", done);
   return changed(document, { status: "in_progress", current_step: Math.min(step + 1, document.total_steps) }, now);
 };
 
@@ -82,7 +88,8 @@ export function resumed(document: WorkflowDocument, now: number): WorkflowDocume
   return document.status === "in_progress" ? undefined : moved("in_progress")(document, now);
 }
 
-function recoverableStep({ workflow_id, status, error_details, current_step, total_steps }: WorkflowDocument, verb: "retry" | "skip"): number {
+/** What a checkpoint says is done is never where it goes on. */
+function recoverableStep({ workflow_id, status, error_details, current_step, total_steps }: WorkflowDocument, verb: "retry" | "skip", done: number): number {
   if (status !== "failed")
     throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is ${status}; only a failed one can be ${verb === "retry" ? "retried" : "skipped on"}.`);
   if (error_details?.recovery_action === "manual_intervention") {
@@ -91,7 +98,7 @@ function recoverableStep({ workflow_id, status, error_details, current_step, tot
       `Workflow "${workflow_id}" waits for a person (recovery_action: manual_intervention). Look at error_details, then resume it, or patch error_details with another recovery_action.`,
     );
   }
-  return Math.min(error_details?.failed_step ?? current_step, total_steps);
+  return Math.min(Math.max(error_details?.failed_step ?? current_step, done), total_steps);
 }
 
 const agentDefaults = { status: "pending", started_at: null, completed_at: null, duration_ms: null, result: null } as const;

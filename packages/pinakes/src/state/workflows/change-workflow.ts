@@ -16,12 +16,16 @@ import { latestId, latestOf, type LatestRecord } from "./latest.ts";
 import { leaseOf, leaseOperation, requireToken, type LeaseRecord } from "./lease.ts";
 import { workflowLimits } from "./limits.ts";
 import { noWorkflow, type Partitions } from "./partitions.ts";
-import { stored, versionOf, type Version } from "./stored.ts";
+import { shown, stepDone, withProgress } from "./progress.ts";
+import { versionOf, type Version } from "./stored.ts";
 import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 
 export interface Current {
   readonly workflow: Item;
+  /** As far as its latest checkpoint says. */
   readonly document: WorkflowDocument;
+  /** The step of that checkpoint; 0 without one. */
+  readonly done: number;
   readonly lease: LeaseRecord;
   readonly latestItem: Item | undefined;
   readonly now: number;
@@ -86,16 +90,17 @@ export class Changes {
     if (options.anyToken !== true) requireToken(lease, options.fencingToken, now);
     if (options.ifMatch !== undefined && options.ifMatch !== workflow.etag) throw outdated(workflowId, workflow.etag);
     const latest = latestOf(latestItem, lease);
-    const current: Current = { workflow, document: workflow.document as unknown as WorkflowDocument, lease, latestItem, now };
+    const document = withProgress(workflow.document as unknown as WorkflowDocument, latest);
+    const current: Current = { workflow, document, done: stepDone(latest), lease, latestItem, now };
     const decision = await decide(current);
     const next = decision.lease ?? lease;
-    if (isNothing(decision)) return { workflow: stored(workflow.document, workflow), lease, latest };
+    if (isNothing(decision)) return { workflow: shown(workflow.document, latest, workflow), lease, latest };
     const due = await this.#markDue(scope, current, decision, leaseItem);
     const last = decision.remove === true ? removal(leaseItem, current) : [workflowOperation(current, decision), leaseOperation(leaseItem, lease, next)];
     const version = await this.#commit(scope, workflowId, [...last, ...(decision.operations ?? [])]);
     if (due !== null) await this.#due.confirm(scope.tenant, workflowId, due);
-    const document = (decision.document as JsonObject | undefined) ?? workflow.document;
-    return { workflow: stored(document, decision.document === undefined ? workflow : version), lease: next, latest };
+    const written = decision.document as JsonObject | undefined;
+    return { workflow: shown(written ?? workflow.document, latest, written === undefined ? workflow : version), lease: next, latest };
   }
 
   /** Whoever must look at the workflow later is told before it changes: a crash in between costs a look, not a timeout. */

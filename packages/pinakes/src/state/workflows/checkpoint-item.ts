@@ -163,6 +163,11 @@ export function lifeIn(id: string): string {
   return id.slice(checkpointPrefix.length, checkpointPrefix.length + lifeChars);
 }
 const lifeChars = 12;
+/** The step in it. */
+export function stepIn(id: string): number {
+  const from = checkpointPrefix.length + lifeChars + 1;
+  return Number(id.slice(from, from + stepDigits));
+}
 
 /** All objects of a workflow; those of one life below it. */
 export function objectPrefix(workflowId: string, life = ""): string {

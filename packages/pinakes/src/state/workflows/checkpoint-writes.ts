@@ -1,5 +1,6 @@
 /** Adding checkpoints: one to a workflow, or those of a new workflow that are too large for its document. */
 import type { Checkpoint, NewCheckpoint, WorkflowWrite } from "@pinakes/client";
+import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
@@ -19,6 +20,7 @@ import { containerName } from "./definition.ts";
 import { createMsMax, DueWork, needsRenewal } from "./due-work.ts";
 import { latestOf, latestOperation } from "./latest.ts";
 import { workflowLimits } from "./limits.ts";
+import type { WorkflowDocument } from "./transitions.ts";
 
 export class CheckpointWrites {
   readonly #parts: StateParts;
@@ -34,7 +36,8 @@ export class CheckpointWrites {
   /** Writes this item and where it is. The workflow is touched only when half of its time to live is over. */
   async append(scope: Scope, workflowId: string, input: NewCheckpoint, options: WorkflowWrite): Promise<Checkpoint> {
     const checked = checkCheckpoint(input, "checkpoint", this.#parts.clock.now(), aboutBytes);
-    await this.#changes.run(scope, workflowId, options, async ({ workflow, lease, latestItem, now }) => {
+    await this.#changes.run(scope, workflowId, options, async ({ workflow, document, lease, latestItem, now }) => {
+      requireProgress(document, checked.checkpoint.step);
       const place = { tenant: scope.tenant, workflowId, life: lease.life };
       // Were the workflow deleted while the object is written, nobody else would know of it.
       if (isSpilled(checked)) await this.#due.mark(scope.tenant, workflowId, now + createMsMax);
@@ -75,4 +78,13 @@ export class CheckpointWrites {
     await this.#parts.objects.put(scope, key, bytes);
     return toItem(checked, place, number, key);
   }
+}
+
+/** A late worker's checkpoint would be what a retry goes on from, or change what a finished workflow says. */
+function requireProgress({ workflow_id, status, total_steps }: WorkflowDocument, step: number): void {
+  if (status === "failed") throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is failed and takes no checkpoints; retry, skip or resume it first.`);
+  if (status === "completed" || status === "cancelled")
+    throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is ${status}: it is over and takes no checkpoints. Create another workflow to go on.`);
+  if (step > total_steps)
+    throw invalid(`checkpoint.step: is ${step}, but workflow "${workflow_id}" has total_steps ${total_steps}. Raise total_steps first, or correct the step.`);
 }

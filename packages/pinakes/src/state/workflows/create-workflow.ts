@@ -15,12 +15,13 @@ import type { CheckpointWrites } from "./checkpoint-writes.ts";
 import { clean, marker, markerId } from "./clean.ts";
 import { containerName } from "./definition.ts";
 import { createMsMax, DueWork, nextDue } from "./due-work.ts";
-import { newLatest } from "./latest.ts";
-import { newLease, type LeaseRecord } from "./lease.ts";
+import { latestOf, newLatest, type LatestRecord } from "./latest.ts";
+import { leaseOf, newLease, type LeaseRecord } from "./lease.ts";
 import { workflowLimits } from "./limits.ts";
 import { completeWorkflow } from "./new-workflow.ts";
 import type { Partitions } from "./partitions.ts";
-import { stored, versionOf } from "./stored.ts";
+import { shown } from "./progress.ts";
+import { versionOf } from "./stored.ts";
 import type { WorkflowDocument } from "./transitions.ts";
 
 const attemptsMax = 5;
@@ -76,10 +77,12 @@ export class Creation {
     const due = large.length > 0 || leftover !== undefined ? now + createMsMax : nextDue(document, now, now);
     if (due !== null) await this.#due.mark(scope.tenant, workflowId, due);
     const checkpoints: Operation[] = [];
+    let record: LatestRecord | undefined;
     if (large.length > 0) {
       await items.batch(scope, containerName, [workflowId], [marker(workflowId, lease.life)]);
       const latest = await this.#checkpoints.writeAll(scope, large, { tenant: scope.tenant, workflowId, life: lease.life });
-      checkpoints.push({ op: "delete", id: markerId(lease.life) }, { op: "upsert", document: newLatest(workflowId, lease.life, latest, large.length) });
+      record = newLatest(workflowId, lease.life, latest, large.length);
+      checkpoints.push({ op: "delete", id: markerId(lease.life) }, { op: "upsert", document: record });
     }
     const operations: Operation[] = [
       { op: "create", document: document as unknown as JsonObject },
@@ -88,8 +91,7 @@ export class Creation {
     ];
     const { results } = await items.batch(scope, containerName, [workflowId], operations);
     this.#partitions.remember(scope, workflowId, document.id);
-    const told = large.length === 0 ? document : { ...document, checkpoints_omitted: large.length };
-    return stored(told as unknown as JsonObject, versionOf(results[0]));
+    return shown(document as unknown as JsonObject, record, versionOf(results[0]));
   }
 
   /** Why there was no place: the workflow is there already, or only the lease of one that has expired. */
@@ -98,14 +100,14 @@ export class Creation {
     workflowId: string,
     created_with: LeaseRecord["created_with"],
   ): Promise<{ workflow: Stored<Workflow> } | { lease: Item } | undefined> {
-    const { workflow, lease } = await this.#partitions.all(scope, workflowId);
+    const { workflow, lease, latest } = await this.#partitions.all(scope, workflowId);
     if (workflow === undefined) return lease === undefined ? undefined : { lease };
     const known = (lease?.document as LeaseRecord | undefined)?.created_with;
     if (created_with === undefined || known?.key !== created_with.key)
       throw new PinakesError("CONFLICT", `There is a workflow "${workflowId}" already. Choose another workflow_id, or change that one.`, {
         currentEtag: workflow.etag,
       });
-    if (known.body === created_with.body) return { workflow: stored(workflow.document, workflow) };
+    if (known.body === created_with.body) return { workflow: shown(workflow.document, latestOf(latest, leaseOf(lease, workflowId)), workflow) };
     throw new PinakesError("CONFLICT", "idempotencyKey: was used before to create another workflow. Use a new key for every workflow.");
   }
 

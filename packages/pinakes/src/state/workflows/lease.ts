@@ -56,14 +56,18 @@ export function requireToken(lease: LeaseRecord, fencingToken: number | undefine
       `The fencing token ${fencingToken} is not the one of this workflow's lease: another worker took over. Stop, and acquire the lease again to go on.`,
     );
   }
-  if (isHeld(lease, now)) throw heldByAnother(lease);
+  if (isHeld(lease, now))
+    throw new LeaseHeld(lease, now, "If it is you, send your fencing token; else wait until the lease ends, and resume the workflow or acquire its lease.");
 }
 
-export function heldByAnother({ workflow_id, expires_at }: LeaseRecord): PinakesError {
-  return new PinakesError(
-    "CONFLICT",
-    `Another worker holds the lease of workflow "${workflow_id}" until ${expires_at}. Send its fencing token, or wait until the lease ends and acquire it.`,
-  );
+/** Somebody else's: who waits as long as it says may take it, unless its holder renews it. */
+export class LeaseHeld extends PinakesError {
+  readonly retryAfterMs: number;
+
+  constructor({ workflow_id, expires_at }: LeaseRecord, now: number, advice: string) {
+    super("CONFLICT", `Another worker holds the lease of workflow "${workflow_id}" until ${expires_at}. ${advice}`);
+    this.retryAfterMs = Math.max(0, Date.parse(expires_at ?? "") - now);
+  }
 }
 
 /** The next holder, with a token that nobody had before. */
@@ -100,10 +104,10 @@ export function checkOwner(owner: unknown): string {
 export function checkLeaseSeconds(seconds: unknown = workflowLimits.leaseSecondsDefault): number {
   const { leaseSecondsMax } = workflowLimits;
   if (typeof seconds === "number" && Number.isInteger(seconds) && seconds >= 1 && seconds <= leaseSecondsMax) return seconds;
-  throw invalid(`leaseSeconds: must be a whole number from 1 to ${leaseSecondsMax}, got ${show(seconds)}.`);
+  throw invalid(`leaseSeconds (over HTTP lease_seconds): must be a whole number from 1 to ${leaseSecondsMax}, got ${show(seconds)}.`);
 }
 
 export function checkToken(token: unknown): number {
   if (typeof token === "number" && Number.isSafeInteger(token) && token >= 0) return token;
-  throw invalid(`fencingToken: must be the whole number that came with the lease, got ${show(token)}.`);
+  throw invalid(`fencingToken (over HTTP X-Fencing-Token): must be the whole number that came with the lease, got ${show(token)}.`);
 }

@@ -3,19 +3,7 @@ import type { Lease } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Changes } from "./change-workflow.ts";
-import {
-  checkLeaseSeconds,
-  checkOwner,
-  checkToken,
-  heldBy,
-  heldByAnother,
-  isHeld,
-  released,
-  renewed,
-  requireToken,
-  viewOf,
-  type LeaseRecord,
-} from "./lease.ts";
+import { checkLeaseSeconds, checkOwner, checkToken, heldBy, isHeld, LeaseHeld, released, renewed, requireToken, viewOf, type LeaseRecord } from "./lease.ts";
 
 const anyToken = true;
 
@@ -43,7 +31,8 @@ export class Leases {
         requireToken(lease, fencingToken, now);
         if (isHeld(lease, now)) return renewed(lease, seconds, now);
       }
-      if (isHeld(lease, now) && lease.owner !== name) throw heldByAnother(lease);
+      if (isHeld(lease, now) && lease.owner !== name)
+        throw new LeaseHeld(lease, now, "Wait until then and try again; its holder may renew it or give it back before.");
       return heldBy(lease, name, seconds, now);
     };
   }

@@ -6,16 +6,19 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
 import { checkItemTtl } from "../../domain/ttl.ts";
+import { refuseMisplaced } from "../misplaced.ts";
 import { checkCheckpoint } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import { workflowLimits } from "./limits.ts";
 import type { WorkflowDocument } from "./transitions.ts";
-import { WorkflowSchema } from "./workflow-schema.ts";
+import { WorkflowSchema, workflowParts } from "./workflow-schema.ts";
 
 export function completeWorkflow(caller: Caller, input: unknown, now: number): WorkflowDocument {
   if (!isJsonObject(input)) throw invalid("A workflow must be an object with type, name and total_steps.");
-  const given = withoutSystemProperties(input);
+  // Of a workflow that was read: it tells how it was shown.
+  const { checkpoints_omitted: _omitted, ...given } = withoutSystemProperties(input);
   requireWorkspace(caller, given["workspace_id"]);
+  refuseMisplaced(given, workflowParts);
   const at = new Date(now).toISOString();
   const over = ["completed", "failed", "cancelled"].includes(given["status"] as string);
   const metadata =

@@ -2,7 +2,7 @@
 import type { Workflow, WorkflowAgent, WorkflowStatus } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 
-export type WorkflowDocument = Workflow & { readonly started_at?: string | null };
+export type WorkflowDocument = Workflow;
 
 /** Completed and cancelled are the end. The same status again is no transition. */
 export const transitions: Readonly<Record<WorkflowStatus, readonly WorkflowStatus[]>> = {
@@ -37,7 +37,8 @@ export function afterTransition(before: WorkflowDocument, next: WorkflowDocument
   const ran = { ...next, performance_metrics: { ...next.performance_metrics, execution_time_ms: executionTime(before, now) } };
   const left = given.has("performance_metrics") ? next : ran;
   if (next.status === "paused") return left;
-  const ended = { ...left, ...filled({ completed_at: at }) };
+  // What is complete has no step left, whichever were reported.
+  const ended = { ...left, ...filled({ completed_at: at, ...(next.status === "completed" ? { current_step: next.total_steps } : {}) }) };
   return given.has("performance_metrics") ? ended : { ...ended, performance_metrics: finalMetrics(ended) };
 }
 

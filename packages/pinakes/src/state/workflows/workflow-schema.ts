@@ -67,6 +67,9 @@ const Metadata = z.object({
   environment: z.enum(environments).default("development"),
 });
 
+/** What does nothing at the top of a workflow. */
+export const workflowParts = { metadata: Object.keys(Metadata.shape) };
+
 const Performance = z.object({
   total_duration_ms: measure().default(0),
   queue_time_ms: measure().default(0),

@@ -43,6 +43,8 @@ export const workflowStates: SystemContainer = Object.freeze({
   schema: WorkflowSchema,
   policy,
   scanIndex: "byCreated",
+  // Checkpoints have no time of creation.
+  scanRange: { gte: "" },
   prepare,
   companions,
 });

@@ -40,6 +40,7 @@ import { Leases } from "./leases.ts";
 import { workflowLimits } from "./limits.ts";
 import { checkWorkflowId, noWorkflow, Partitions } from "./partitions.ts";
 import { countWorkflows, listWorkflows } from "./queries.ts";
+import { shown, shownAlone } from "./progress.ts";
 import { stored, storedText, type Version } from "./stored.ts";
 import { workflowStates } from "./workflow-states.ts";
 
@@ -91,19 +92,13 @@ export class Workflows {
     const scope = requireCaller(caller);
     checkWorkflowId(workflowId);
     const { checkpoints = "recent" } = options;
-    if (checkpoints === "none") {
-      const item = await this.#partitions.workflow(scope, workflowId);
-      if (item === undefined) throw noWorkflow(workflowId);
-      return stored({ ...item.document, checkpoints: [] }, item);
-    }
-    if (checkpoints !== "recent") throw invalid(`checkpoints: must be "recent" or "none", got ${show(checkpoints)}.`);
+    if (checkpoints !== "recent" && checkpoints !== "none") throw invalid(`checkpoints: must be "recent" or "none", got ${show(checkpoints)}.`);
     const { document, version, latest } = await this.#find(scope, workflowId);
+    if (checkpoints === "none") return this.#counted(shownAlone(document, latest, version), latest);
     if (latest === undefined) return stored(document, version);
     const recent = await this.#reads.recent(scope, document, latest);
-    const omitted = recent.omitted === 0 ? {} : { checkpoints_omitted: recent.omitted };
-    const whole = stored({ ...document, checkpoints: recent.checkpoints as unknown as readonly JsonObject[], ...omitted }, version);
-    this.#counts.set(whole, latest.count);
-    return whole;
+    const { checkpoints_omitted: _all, ...whole } = shown(document, latest, version);
+    return this.#counted({ ...whole, checkpoints: recent.checkpoints, ...(recent.omitted === 0 ? {} : { checkpoints_omitted: recent.omitted }) }, latest);
   }
 
   /** What `get` answers, as JSON text that nobody needs to parse; undefined where it must be put together first. */
@@ -229,6 +224,11 @@ export class Workflows {
     return followWorkflow(this.#parts, this.#partitions, scope, checkWorkflowId(workflowId), options);
   }
 
+  #counted(workflow: Stored<Workflow>, latest: LatestRecord | undefined): Stored<Workflow> {
+    if (latest !== undefined) this.#counts.set(workflow, latest.count);
+    return workflow;
+  }
+
   async #find(scope: Scope, workflowId: string, options?: { readonly withCheckpoint: boolean }): Promise<FoundWorkflow> {
     const { workflow, lease, latest: item, checkpoint } = await this.#partitions.all(scope, workflowId, options);
     if (workflow === undefined) throw noWorkflow(workflowId);
@@ -243,7 +243,7 @@ export class Workflows {
     const scope = requireCaller(caller);
     checkWorkflowId(workflowId);
     const action = make();
-    const { workflow } = await this.#changes.run(scope, workflowId, options, ({ document, now }) => ({ document: action(document, now) }));
+    const { workflow } = await this.#changes.run(scope, workflowId, options, ({ document, now, done }) => ({ document: action(document, now, done) }));
     return workflow;
   }
 }

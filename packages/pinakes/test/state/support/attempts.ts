@@ -11,6 +11,8 @@ export type Attempt = (state: State, caller: Caller, target: Target) => unknown;
 const json = "application/json";
 const otlp = (request: object): Uint8Array => Buffer.from(JSON.stringify(request), "utf8");
 const all = ["count", "sum", "p95"] as const;
+/** A time that is the same in two calls: the answer tells it. */
+const bothDays = ({ dayBefore, date }: Names) => ({ from: `${dayBefore}T00:00:00Z`, to: `${date}T23:59:59Z` });
 const soon = (): AbortSignal => AbortSignal.timeout(50);
 const flow = ({ wid }: Names) => ({ id: wid, workflow_id: wid, type: "saga", name: "Mine", total_steps: 1 }) as const;
 const said = ({ aid, sid, id }: Names) => ({ id, agent_id: aid, session_id: sid, content: "mine", message_type: "user" }) as const;
@@ -99,10 +101,10 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "systemThreads.list": (s, who, t) => s.systemThreads.list(who, t.threadId),
   "systemThreads.clear": (s, who, t) => s.systemThreads.clear(who, t.threadId),
   "metrics.list": (s, who, t) => s.metrics.list(who, { agent_id: t.aid }),
-  "metrics.aggregate": (s, who, t) => s.metrics.aggregate(who, { aggregates: all, group_by: ["agent_id"], from: `${t.dayBefore}T00:00:00Z` }),
+  "metrics.aggregate": (s, who, t) => s.metrics.aggregate(who, { aggregates: all, group_by: ["agent_id"], ...bothDays(t) }),
   "metrics.rollups": (s, who, t) => s.metrics.rollups(who, { from: `${t.dayBefore}T00:00:00Z` }),
   "tools.list": (s, who, t) => s.tools.list(who, { tool_name: t.tool }),
-  "tools.aggregate": (s, who, t) => s.tools.aggregate(who, { aggregates: all, filter: { tool_name: t.tool } }),
+  "tools.aggregate": (s, who, t) => s.tools.aggregate(who, { aggregates: all, filter: { tool_name: t.tool }, ...bothDays(t) }),
   "tools.export": (s, who) => Array.fromAsync(s.tools.export(who, { format: "csv" })),
   "tools.rules": (s, who) => s.tools.rules(who),
   "tools.settings": (s, who) => s.tools.settings(who),

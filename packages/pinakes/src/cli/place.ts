@@ -1,0 +1,40 @@
+/** Where a command looks: the folder or server of its stores, and the workspace. Said where nothing was found. */
+import { readdir } from "node:fs/promises";
+import { describeItems, type Config } from "../config.ts";
+import { PinakesError } from "../domain/errors.ts";
+
+/** Who only looks must not leave an empty store behind: in the wrong folder that would hide the mistake. */
+export async function requireData({ stores: { items } }: Pick<Config, "stores">): Promise<void> {
+  if (items.engine !== "sqlite") return;
+  const names = await readdir(items.dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  if (names.some((name) => name.endsWith(".sqlite"))) return;
+  throw new PinakesError(
+    "NOT_FOUND",
+    `There is no data in ${items.dir}. Go to the folder that has ./data, or name the data folder: PINAKES_DATA=/path/to/data. A server makes a new one: pinakes start.`,
+  );
+}
+
+export interface Place {
+  readonly workspace: string;
+  readonly config: Pick<Config, "stores">;
+}
+
+/** `There are none in workspace default (sqlite  /data).` and how to look elsewhere. */
+export function nothingIn(place: Place, what = "There are none"): string {
+  return `${what} in workspace ${place.workspace} (${storeOf(place)}). ${elsewhere}`;
+}
+
+const elsewhere = "Look elsewhere with --workspace ID, or in another folder with PINAKES_DATA.";
+
+/** The same for one thing that was not found. */
+export function notFoundIn(place: Place, error: unknown): unknown {
+  if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") return error;
+  return new PinakesError("NOT_FOUND", `${error.detail} This is workspace ${place.workspace} (${storeOf(place)}). ${elsewhere}`, { cause: error });
+}
+
+function storeOf({ config: { stores } }: Place): string {
+  return describeItems(stores.items).replaceAll(/\s+/g, " ");
+}

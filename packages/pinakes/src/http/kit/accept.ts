@@ -1,0 +1,43 @@
+/** Which of several media types a client takes best: the Accept header (RFC 9110, 12.5.1). */
+import { HttpError } from "./http-error.ts";
+
+export interface Offer<Value> {
+  /** The one that the answer carries comes first; the others are names that clients also ask for it by. */
+  readonly types: readonly [string, ...string[]];
+  readonly value: Value;
+}
+
+interface MediaRange {
+  readonly type: string;
+  readonly q: number;
+}
+
+/** The offer with the highest q value, and among equals the first. A 406 names all there are; no header takes anything. */
+export function chooseType<Value>(accept: string | undefined, offers: readonly Offer<Value>[]): Offer<Value> {
+  const [first] = offers;
+  if (first !== undefined && (accept === undefined || accept.trim() === "")) return first;
+  const ranges = (accept ?? "").split(",").flatMap(readRange);
+  let best: { readonly offer: Offer<Value>; readonly q: number } | undefined;
+  for (const offer of offers) {
+    const q = qualityOf(offer.types, ranges);
+    if (q > (best?.q ?? 0)) best = { offer, q };
+  }
+  if (best !== undefined) return best.offer;
+  const known = offers.map(({ types: [type] }) => type).join(", ");
+  throw new HttpError("INVALID", `Accept: the answer to this can be ${known}; ask for one of these.`, { status: 406 });
+}
+
+function readRange(text: string): readonly MediaRange[] {
+  const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+  if (!/^[^\s/]+\/[^\s/]+$/.test(type)) return [];
+  const q = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+  const value = q === undefined ? 1 : Number(q);
+  return [{ type, q: value >= 0 && value <= 1 ? value : 0 }];
+}
+
+/** A name that is given exactly decides before its group, and that before everything. */
+function qualityOf([type, ...others]: Offer<unknown>["types"], ranges: readonly MediaRange[]): number {
+  const exact = ranges.find((range) => range.type === type) ?? ranges.find((range) => others.includes(range.type));
+  const group = `${type.split("/")[0] ?? ""}/*`;
+  return (exact ?? ranges.find((range) => range.type === group) ?? ranges.find((range) => range.type === "*/*"))?.q ?? 0;
+}
