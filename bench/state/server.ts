@@ -2,6 +2,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +13,8 @@ export interface StateServer extends AsyncDisposable {
   readonly url: string;
   readonly key: string;
   call(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** The same with a body that is JSON already and an answer that nobody reads: client and server share the machine, and its time is the server's. */
+  send(method: string, path: string, json?: string): Promise<void>;
   /** Of the store's files; undefined where it is a server's. */
   bytes(): number | undefined;
 }
@@ -33,23 +36,21 @@ async function start(engine: StateServer["engine"]): Promise<StateServer> {
   const postgres = engine === "PostgreSQL" ? await startPostgres() : undefined;
   const child = fork(fileURLToPath(new URL("server-process.ts", import.meta.url)), [dir, postgres?.url ?? "", token]);
   const [{ url }] = (await once(child, "message")) as [{ url: string }];
+  const agent = new Agent({ keepAlive: true });
   return {
     engine,
     url,
     key: token,
     call: async (method, path, body) => {
       const raw = typeof body === "string";
-      const headers = {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { "content-type": raw ? "application/x-ndjson" : "application/json" }),
-      };
-      const response = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }) });
-      const answer: unknown = response.status === 204 ? undefined : await response.json();
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer).slice(0, 500)}`);
-      return answer;
+      const text = body === undefined || raw ? body : JSON.stringify(body);
+      const answer = await ask({ url, agent, method, path, body: text as string | undefined, type: raw ? "application/x-ndjson" : "application/json" });
+      return answer.length === 0 ? undefined : JSON.parse(answer.toString());
     },
+    send: async (method, path, json) => void (await ask({ url, agent, method, path, body: json, type: "application/json" })),
     bytes: () => (postgres === undefined ? folderBytes(dir) : undefined),
     [Symbol.asyncDispose]: async () => {
+      agent.destroy();
       const ended = once(child, "exit");
       child.send("close");
       await ended;
@@ -57,6 +58,38 @@ async function start(engine: StateServer["engine"]): Promise<StateServer> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+interface Question {
+  readonly url: string;
+  readonly agent: Agent;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string | undefined;
+  readonly type: string;
+}
+
+/** By node:http: half of what fetch costs. */
+async function ask({ url, agent, method, path, body, type }: Question): Promise<Buffer> {
+  const bytes = body === undefined ? undefined : Buffer.from(body);
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(bytes === undefined ? {} : { "content-type": type, "content-length": bytes.length }),
+  };
+  return new Promise((resolve, reject) => {
+    const asked = request(`${url}${path}`, { method, agent, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.on("error", reject);
+      response.on("end", () => {
+        const answer = Buffer.concat(parts);
+        if ((response.statusCode ?? 500) < 400) resolve(answer);
+        else reject(new Error(`${method} ${path}: ${response.statusCode} ${answer.toString().slice(0, 500)}`));
+      });
+    });
+    asked.on("error", reject);
+    asked.end(bytes);
+  });
 }
 
 function folderBytes(folder: string): number {
