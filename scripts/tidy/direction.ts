@@ -15,7 +15,7 @@ interface Layer {
   readonly packages?: readonly string[];
 }
 
-const features = ["identity", "vectors", "knowledge", "state", "lifecycle", "backup", "ops"] as const;
+const features = ["identity", "vectors", "knowledge", "state", "lifecycle", "migrations", "backup", "ops"] as const;
 const featureImports = ["domain", "ports", "containers", "sql", "rdf", "sparql", ...features];
 
 const layers: Readonly<Record<string, Layer>> = {
@@ -33,11 +33,11 @@ const layers: Readonly<Record<string, Layer>> = {
   drivers: { imports: ["domain", "ports", "items", "objects", "queues", "triples"] },
   http: { imports: ["domain", "ports", "open.ts", "sql", "rdf", "sparql", ...features, "containers"] },
   mcp: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
-  cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", ...features, "containers"] },
+  cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", "rdf", "sparql", ...features, "containers"] },
   testing: { imports: ["domain", "ports", "items", "objects", "queues", "triples", "containers", "drivers", "open.ts", "config.ts", ...features] },
   "config.ts": { imports: ["domain", "ports"] },
   "open.ts": { imports: ["domain", "ports", "items", "containers", "open-engines.ts", "config.ts", ...features] },
-  "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "drivers", "config.ts", ...features] },
+  "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "triples", "drivers", "config.ts", ...features] },
   "embedded.ts": { imports: ["open.ts"], packages: ["@pinakes/client"] },
   "index.ts": { imports: ["domain", "ports", "containers", "sql", "open.ts", "embedded.ts", "config.ts", ...features] },
 };

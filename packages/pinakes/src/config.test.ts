@@ -32,6 +32,8 @@ describe("config", () => {
       models: undefined,
       oidc: undefined,
       quotas: undefined,
+      trashDays: 90,
+      topicPrefix: undefined,
       pipelineFolders: [],
       pipelineBuckets: [],
       pipelineQueue: undefined,

@@ -14,8 +14,11 @@
  *   PINAKES_VECTOR_MEMORY_MB        a quarter of the machine's        for opened vector files
  *   PINAKES_ROOT_TOKEN              made, and kept in PINAKES_DATA    the key of the workspace default's admin
  *   PINAKES_MODELS                  the local model                   JSON: embedding models, the default first (docs/reference.md)
+ *   PINAKES_CHAT_MODELS             none                              JSON: chat models that may read documents (docs/reference.md)
  *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
  *   PINAKES_QUOTAS                  the defaults                      JSON: limits that differ, such as {"fileBytesMax":104857600}
+ *   PINAKES_TRASH_DAYS              90                                how long deleted collections can be had back; 0: not at all
+ *   PINAKES_TOPIC_PREFIX            none                              before the names of the lifecycle's queues
  *   PINAKES_PIPELINE_FOLDERS        none                              folders that pipelines may read, joined by ","
  *   PINAKES_PIPELINE_BUCKETS        none                              s3://bucket[/prefix][?region=…&endpoint=…],… that pipelines may read
  *   PINAKES_PIPELINE_QUEUE          none                              the SQS queue that S3 tells of changes
@@ -36,8 +39,12 @@ export interface Config {
   readonly rootToken: string | undefined;
   /** Checked where they are opened. */
   readonly models: unknown;
+  readonly chatModels: unknown;
   readonly oidc: unknown;
   readonly quotas: unknown;
+  readonly trashDays: number;
+  /** Checked where it is used. */
+  readonly topicPrefix: string | undefined;
   readonly pipelineFolders: readonly string[];
   readonly pipelineBuckets: readonly string[];
   readonly pipelineQueue: string | undefined;
@@ -101,8 +108,11 @@ const names = {
   dropBoxes: "PINAKES_DROP_BOXES",
   rootToken: "PINAKES_ROOT_TOKEN",
   models: "PINAKES_MODELS",
+  chatModels: "PINAKES_CHAT_MODELS",
   oidc: "PINAKES_OIDC",
   quotas: "PINAKES_QUOTAS",
+  trashDays: "PINAKES_TRASH_DAYS",
+  topicPrefix: "PINAKES_TOPIC_PREFIX",
   pipelineFolders: "PINAKES_PIPELINE_FOLDERS",
   pipelineBuckets: "PINAKES_PIPELINE_BUCKETS",
   pipelineQueue: "PINAKES_PIPELINE_QUEUE",
@@ -126,8 +136,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dropBoxes: parseDropBoxes(value(names.dropBoxes)),
     rootToken: value(names.rootToken),
     models: parseJson(value(names.models), names.models),
+    chatModels: parseJson(value(names.chatModels), names.chatModels),
     oidc: parseJson(value(names.oidc), names.oidc),
     quotas: parseJson(value(names.quotas), names.quotas),
+    trashDays: wholeNumber(value(names.trashDays) ?? "90", names.trashDays, 0, 36_500),
+    topicPrefix: value(names.topicPrefix),
     pipelineFolders: listOf(value(names.pipelineFolders)),
     pipelineBuckets: listOf(value(names.pipelineBuckets)),
     pipelineQueue: value(names.pipelineQueue),

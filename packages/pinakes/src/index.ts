@@ -14,17 +14,29 @@ export type * from "./ports/object-store.ts";
 export type * from "./ports/queue.ts";
 export type * from "./ports/embedder.ts";
 export type * from "./ports/parser.ts";
+export type * from "./ports/triple-store.ts";
+export type { Quad, Term, TermText } from "./domain/rdf.ts";
 export type { Caller, CallerInput, Role } from "./domain/caller.ts";
 export type { Chunk, ChunkingStrategy, ChunkingType } from "./domain/chunking.ts";
 export type * from "./identity/index.ts";
 export type * from "./knowledge/index.ts";
 export {
   folderReader as transferFolderReader,
+  graphLimits,
   knowledgeLimits,
   quotaDefaults,
   readTransferNames,
   writeFolder as writeTransferFolder,
 } from "./knowledge/index.ts";
+export type * from "./migrations/index.ts";
+export type * from "./lifecycle/index.ts";
+export {
+  object_storage_management_topic,
+  serveParticipant,
+  storage_management_response_topic,
+  triples_storage_management_topic,
+  vector_storage_management_topic,
+} from "./lifecycle/index.ts";
 export type * from "./state/index.ts";
 export { MemorySchema, MetricSchema, ToolInvocationSchema, WorkflowSchema } from "./state/index.ts";
 export type * from "./vectors/index.ts";

@@ -9,10 +9,12 @@ import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-
 import type { BucketPlace, Embedders, FolderPlace, PipelinePlaces } from "./knowledge/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Embedder, Tokenizer } from "./ports/embedder.ts";
+import type { ChatModel, ChatModels } from "./ports/chat-model.ts";
 import type { ItemStore } from "./ports/item-store.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { Parser } from "./ports/parser.ts";
 import type { Queue } from "./ports/queue.ts";
+import type { TripleStore } from "./ports/triple-store.ts";
 import { openItemQueue } from "./queues/item-queue/index.ts";
 import { dropBoxQueue } from "./vectors/index.ts";
 
@@ -71,6 +73,26 @@ export async function openItems({ items: location, database, objectsChosen }: St
   }
 }
 
+export interface TriplesContext {
+  /** Where the engine has no tables of its own for triples they are items, in this store. */
+  readonly items: ItemStore;
+  /** Made by `open.ts`, when it is needed. */
+  readonly scope: () => SystemScope;
+}
+
+/** Beside the items, and one for each database: what another one holds in the same folder or server would look like left behind. */
+export async function openTriples({ items: location, database }: StoresConfig, { items, scope }: TriplesContext): Promise<TripleStore> {
+  switch (location.engine) {
+    case "sqlite":
+      return (await import("./drivers/sqlite/index.ts")).openSqliteTriples({ dir: location.dir, database: `${database}-triples` });
+    case "postgres":
+      return (await import("./drivers/postgres/triples/index.ts")).openPostgresTriples({ url: location.url, database });
+    case "dynamodb":
+    case "memory":
+      return (await import("./triples/on-items/index.ts")).openItemTriples({ items, scope: scope() });
+  }
+}
+
 /**
  * Its large documents live in the object store, and blobs that no item refers to any more are swept there. Only in one that was
  * chosen: the default folder is this machine's, and what other machines read from the table must not be there.
@@ -97,6 +119,45 @@ async function openDynamo(
     log,
   });
   return { items: await createItemStore(engine, { clock }), background: [sweeper] };
+}
+
+/** The chat models that collections may name, each opened when it is first used; none unless they are configured. */
+export interface OpenedChats {
+  readonly chat: ChatModels;
+  close(): Promise<void>;
+}
+
+export async function openChats(given: unknown): Promise<OpenedChats> {
+  if (given === undefined) return { chat: { models: [], get: () => Promise.reject(unknownChat(undefined, [])) }, close: async () => {} };
+  const { openChatModel, readChatSettings } = await import("./drivers/chat/index.ts");
+  const settings = readChatSettings(given);
+  const opened = new Map<string, Promise<ChatModel>>();
+  return {
+    chat: {
+      models: settings.map(({ id, provider }) => ({ id, provider })),
+      get: async (id) => {
+        const found = id === undefined ? settings[0] : settings.find((one) => one.id === id);
+        if (found === undefined)
+          throw unknownChat(
+            id,
+            settings.map((one) => one.id),
+          );
+        const known = opened.get(found.id) ?? openChatModel(found);
+        opened.set(found.id, known);
+        // One that cannot be opened now may be later.
+        known.catch(() => opened.delete(found.id));
+        return known;
+      },
+    },
+    close: async () => {
+      await Promise.allSettled([...opened.values()].map(async (chat) => (await chat).close()));
+    },
+  };
+}
+
+function unknownChat(id: string | undefined, known: readonly string[]): PinakesError {
+  const there = known.length === 0 ? "none is; set PINAKES_CHAT_MODELS, or the option chatModels" : `there are ${known.join(", ")}`;
+  return new PinakesError("NOT_FOUND", `${id === undefined ? "A chat model" : `The chat model "${id}"`} is not configured; ${there}.`);
 }
 
 /** The models that collections may name. Each is opened when it is first used; the first of the list is the default. */

@@ -11,13 +11,16 @@ import { openIdentity, type Identity, type OidcSettings } from "./identity/index
 import { withSessions } from "./items/noted-sessions.ts";
 import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
+import type { Lifecycle } from "./lifecycle/index.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
-import { openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, type PipelineOptions } from "./open-engines.ts";
+import { Migrations } from "./migrations/index.ts";
+import { openChats, openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, openTriples, type PipelineOptions } from "./open-engines.ts";
 import { openState, type OpenedState, type State } from "./state/index.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
 import type { Queue, QueueCapabilities } from "./ports/queue.ts";
+import type { TripleStore, TripleStoreCapabilities } from "./ports/triple-store.ts";
 import { openVectors, processDropBox, type OpenedVectors, type OpenVectorsOptions, type Vectors } from "./vectors/index.ts";
 
 export interface OpenOptions extends PipelineOptions {
@@ -42,12 +45,20 @@ export interface OpenOptions extends PipelineOptions {
   readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[];
   /** Embedding models that collections may name; the first is the default. The local one alone when absent. See docs/reference.md. */
   readonly models?: unknown;
+  /** Chat models that collections may have their documents read by; none when absent. See docs/reference.md. */
+  readonly chatModels?: unknown;
   /** Limits of the knowledge side that differ from the defaults. */
   readonly quotas?: Partial<Quotas>;
+  /** How many days a deleted collection can be had back; 90 when absent, 0: every delete is for good. */
+  readonly trashDays?: number;
+  /** Before the names of the lifecycle's queues, where several deployments share them. */
+  readonly topicPrefix?: string;
   /** The key of the workspace `default`'s admin, which may make keys for any workspace. */
   readonly rootToken?: string;
   /** Whose tokens are accepted beside keys. */
   readonly oidc?: readonly OidcSettings[];
+  /** Folders and addresses that migrations may read; none when absent. "any" where every admin of a workspace operates the machine, too. */
+  readonly migrationSources?: readonly string[] | "any";
   /** Documents that are ingested at the same time; two more than there are cores when absent. */
   readonly ingestPlaces?: number;
   /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores others work on. */
@@ -59,11 +70,19 @@ export interface Pinakes {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: Vectors;
+  /** The quads below `knowledge.graph`, without its access decisions. */
+  readonly triples: TripleStore;
   /** Repositories, collections, documents and searches. Each call begins with a caller: see `as`. */
   readonly knowledge: Knowledge;
+  /** How collections end in every store, also in those of other processes: see `serveParticipant`. */
+  readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
+  /** Writes that were refused because their collection had ended. */
+  lateWrites(): number;
   /** Workflows, memories, metrics, tool invocations, threads, and containers of one's own. */
   readonly state: State;
   readonly identity: Identity;
+  /** Data of other programs and layouts becomes data of a workspace, proved equal: docs/migrations.md. */
+  readonly migrations: Migrations;
   /** Runs something and tells the session tokens of what it wrote, by container. */
   withSessions: typeof withSessions;
   /** The caller that a program acts for; it says who that is, so it must know. */
@@ -83,6 +102,7 @@ export interface PinakesInfo {
   readonly items: ItemStoreCapabilities;
   readonly objects: ObjectStoreCapabilities;
   readonly queue: QueueCapabilities;
+  readonly triples: TripleStoreCapabilities;
 }
 
 export interface Readiness {
@@ -102,8 +122,13 @@ const dropBoxPauseMs = 1_000;
 const watchdogMs = 10_000;
 const ingestPauseMs = 1_000;
 const pipelinePauseMs = 1_000;
+/** Between two looks at what of the lifecycle is due, and after its listening failed. */
+const lifecycleTickMs = 1_000;
 /** How late a scheduled run may begin. */
 const pipelineScheduleMs = 10_000;
+/** How late a step of a migration is found that another process left. */
+const migrationSweepMs = 15_000;
+const migrationWakeMs = 50;
 /** How late a timeout or an expiry of agents' state may be noticed. */
 const stateSweepMs = 5_000;
 const readyMsMax = 2_000;
@@ -141,7 +166,9 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
-  const features = await openFeatures({ items, objects, queue, vectors: vectors.vectors, clock, log }, options);
+  const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", log);
+  const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
+  const features = await openFeatures({ items, objects, queue, vectors: vectors.vectors, triples, clock, log }, options);
   undo.defer(() => features.close());
   const { knowledge } = features;
   const background =
@@ -153,16 +180,20 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
           new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal) => knowledge.work(signal), log }),
           new Periodic({ name: "watchdog", everyMs: watchdogMs, run: (signal) => knowledge.sweep(signal), log }),
           new Periodic({ name: "state", everyMs: stateSweepMs, run: (signal) => features.state.sweep(signal), log }),
+          new Periodic({ name: "lifecycle stores", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.listen(signal), log }),
+          new Periodic({ name: "lifecycle", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.tick(signal), log }),
+          migrationWork(features.migrations, log),
           ...pipelineWork(knowledge, log),
           ...dropBoxWork(options.dropBoxes ?? [], { vectors: vectors.vectors, objects, queue, log }),
           ...own,
         ];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  return new OpenPinakes({ config, items, objects, queue, vectors, features, background, probeScope: systemScope("readiness probe", log) });
+  return new OpenPinakes({ config, items, objects, queue, vectors, triples, features, background, probeScope: systemScope("readiness probe", log) });
 }
 
 interface Features {
+  readonly migrations: Migrations;
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
   readonly identity: Identity;
@@ -171,13 +202,15 @@ interface Features {
 
 /** What is built on the stores: who calls, and what they know. */
 async function openFeatures(
-  stores: { items: ItemStore; objects: ObjectStore; queue: Queue; vectors: Vectors; clock: Clock; log: (line: string) => void },
+  stores: { items: ItemStore; objects: ObjectStore; queue: Queue; vectors: Vectors; triples: TripleStore; clock: Clock; log: (line: string) => void },
   options: OpenOptions,
 ): Promise<Features> {
   const { items, clock, log } = stores;
   await using undo = new AsyncDisposableStack();
   const models = await openModels(options.models);
   undo.defer(() => models.close());
+  const chats = await openChats(options.chatModels);
+  undo.defer(() => chats.close());
   const parser = await openParsers();
   undo.defer(() => parser.close());
   const system = systemScope("identity: keys, sessions and workspaces", log);
@@ -188,10 +221,13 @@ async function openFeatures(
     ...stores,
     pipelines: pipelines.places,
     embedders: models.embedders,
+    chat: chats.chat,
     tokenizer: models.tokenizer,
     parser,
     system: systemScope("knowledge: ingestion, deletes and what crashes left behind, of all tenants", log),
     quotas: { ...quotaDefaults, ...options.quotas },
+    trashMs: trashMsOf(options.trashDays),
+    topicPrefix: options.topicPrefix,
     callerOf: makeCaller,
     newId: () => timeOrderedId(clock.now()),
     owner: `${hostname()}.${process.pid}`,
@@ -204,8 +240,23 @@ async function openFeatures(
     system: systemScope("state: timeouts, expiries and sealing, of all tenants", log),
     newId: () => timeOrderedId(clock.now()),
   });
+  const migrations = await new Migrations({
+    ...stores,
+    knowledge: knowledge.knowledge,
+    intake: knowledge.intake,
+    system: systemScope("migrations: carries on what was begun, of all tenants", log),
+    callerOf: makeCaller,
+    newId: () => timeOrderedId(clock.now()),
+    owner: `${hostname()}.${process.pid}`,
+    sources: options.migrationSources ?? [],
+  }).open();
   const opened = undo.move();
-  return { knowledge, state, identity, close: () => opened.disposeAsync() };
+  return { knowledge, state, identity, migrations, close: () => opened.disposeAsync() };
+}
+
+function trashMsOf(days: number | undefined): number | undefined {
+  if (days === undefined || (Number.isInteger(days) && days >= 0 && days <= 36_500)) return days === undefined ? undefined : days * 86_400_000;
+  throw invalid(`trashDays: must be a whole number from 0 to 36500, got ${JSON.stringify(days)}.`);
 }
 
 function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => void): Periodic[] {
@@ -220,6 +271,12 @@ function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => voi
 function vectorWork(vectors: OpenedVectors, log: (line: string) => void): Periodic {
   const work = new Periodic({ name: "vector work", everyMs: vectorSweepMs, run: (signal) => vectors.sweep(signal), log });
   vectors.onWake(() => work.hurry(vectorWakeMs));
+  return work;
+}
+
+function migrationWork(migrations: Migrations, log: (line: string) => void): Periodic {
+  const work = new Periodic({ name: "migrations", everyMs: migrationSweepMs, run: (signal) => migrations.tick(signal), log });
+  migrations.onWake(() => work.hurry(migrationWakeMs));
   return work;
 }
 
@@ -250,6 +307,7 @@ interface Parts {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: OpenedVectors;
+  readonly triples: TripleStore;
   readonly features: Features;
   readonly background: readonly Periodic[];
   readonly probeScope: SystemScope;
@@ -260,9 +318,12 @@ class OpenPinakes implements Pinakes {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: Vectors;
+  readonly triples: TripleStore;
   readonly knowledge: Knowledge;
+  readonly lifecycle: Lifecycle;
   readonly state: State;
   readonly identity: Identity;
+  readonly migrations: Migrations;
   readonly #parts: Parts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -272,13 +333,20 @@ class OpenPinakes implements Pinakes {
     this.objects = parts.objects;
     this.queue = parts.queue;
     this.vectors = parts.vectors.vectors;
+    this.triples = parts.triples;
     this.knowledge = parts.features.knowledge.knowledge;
+    this.lifecycle = parts.features.knowledge.lifecycle;
     this.state = parts.features.state.state;
     this.identity = parts.features.identity;
+    this.migrations = parts.features.migrations;
     this.#parts = parts;
   }
 
   readonly withSessions = withSessions;
+
+  lateWrites(): number {
+    return this.#parts.features.knowledge.lateWrites();
+  }
 
   as(who: CallerInput): Caller {
     return makeCaller(who);
@@ -288,7 +356,13 @@ class OpenPinakes implements Pinakes {
     const { name, version } = manifest;
     const uptimeMs = Math.floor(performance.now() - this.#startedAt);
     const { database } = this.#parts.config;
-    return { name, version, database, uptimeMs, items: this.items.capabilities, objects: this.objects.capabilities, queue: this.queue.capabilities };
+    const engines = {
+      items: this.items.capabilities,
+      objects: this.objects.capabilities,
+      queue: this.queue.capabilities,
+      triples: this.triples.capabilities,
+    };
+    return { name, version, database, uptimeMs, ...engines };
   }
 
   async ready(): Promise<Readiness> {
@@ -297,12 +371,15 @@ class OpenPinakes implements Pinakes {
     const reasons = await failing({
       items: () => this.items.read(probeScope.forTenant("pinakes"), probe.name, { partition: ["probe"], id: "probe" }),
       objects: () => this.objects.list(probeScope, "", { limit: 1 }),
+      triples: () => this.triples.match(probeScope.forTenant("pinakes"), "probe", {}, { limit: 1 }),
     });
     const warnings = this.#parts.background.flatMap((work) => {
       const { name, lastError } = work.status();
       return lastError === undefined ? [] : [[name, lastError] as const];
     });
-    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries(warnings) };
+    const { failed } = this.lifecycle.metrics.unfinished;
+    const stuck = failed === 0 ? [] : [["deletions", `${failed} that some store has not confirmed; see the operations that failed`] as const];
+    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries([...warnings, ...stuck]) };
   }
 
   async close(): Promise<void> {
@@ -314,13 +391,14 @@ class OpenPinakes implements Pinakes {
     await this.close();
   }
 
-  /** Background work first, then the features, then the queue, then the items, which they are on and which may still write objects, then the objects. */
+  /** Background work first, then the features, then the vectors, the triples and the queue, then the items, which they are on and which may still write objects, then the objects. */
   async #close(): Promise<void> {
     const { background, features, vectors } = this.#parts;
     await Promise.all(background.map((work) => work.stop()));
     try {
       await features.close();
       await vectors.close();
+      await this.triples.close();
       await this.queue.close();
       await this.items.close();
     } finally {

@@ -48,6 +48,7 @@ export async function withStores<T>(call: Call<ActorOption>, work: (session: Ses
     background: options.background ?? false,
     vectors: config.vectors,
     models: config.models,
+    chatModels: config.chatModels,
     quotas: readQuotas(config.quotas),
     trashDays: config.trashDays,
     ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),

@@ -62,7 +62,8 @@ async function textOf({ given, words, terminal }: Call<"file">): Promise<string>
   const [, word] = words;
   const file = given.text("file") ?? (word === "-" ? "-" : undefined);
   if (file === undefined && word === undefined) throw new UsageError("the query is missing: write it as the second word, or name a file with --file.");
-  if (given.text("file") !== undefined && word !== undefined) throw new UsageError("--file: the query stands on the command line already; leave one of them out.");
+  if (given.text("file") !== undefined && word !== undefined)
+    throw new UsageError("--file: the query stands on the command line already; leave one of them out.");
   if (file === undefined) return word as string;
   const { stream } = await openInput(file, terminal);
   return Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString("utf8");

@@ -22,6 +22,7 @@ async function start(): Promise<void> {
     dropBoxes: config.dropBoxes,
     rootToken: root.token,
     models: config.models,
+    chatModels: config.chatModels,
     quotas: readQuotas(config.quotas),
     trashDays: config.trashDays,
     ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),

@@ -56,7 +56,9 @@ function formatOf({ given, words }: Call<"format">): RdfFormat {
   const name = words[1] as string;
   const found = formatOfFileName(name);
   if (found !== undefined) return found;
-  throw new UsageError(`${name === "-" ? "what is piped in has no name" : `"${name}" does not tell its format by its ending`}; say it with --format: ${formats.join(", ")}.`);
+  throw new UsageError(
+    `${name === "-" ? "what is piped in has no name" : `"${name}" does not tell its format by its ending`}; say it with --format: ${formats.join(", ")}.`,
+  );
 }
 
 /** By bytes of a file; what is piped in has no end that is known before. */
@@ -99,5 +101,8 @@ class Progress {
 function resultText(name: string, { read, inserted, errors = [] }: LoadResult): string {
   const there = read - inserted;
   const told = `${count(read, "triple")} read, ${inserted.toLocaleString("en-US")} new${there > 0 ? `, ${there.toLocaleString("en-US")} there already` : ""}.`;
-  return [...errors.map(({ detail, line }) => `${name}${line === null ? "" : `:${line}`}: ${oneLine(detail)}`), errors.length === 0 ? told : `Before that: ${told}`].join("\n");
+  return [
+    ...errors.map(({ detail, line }) => `${name}${line === null ? "" : `:${line}`}: ${oneLine(detail)}`),
+    errors.length === 0 ? told : `Before that: ${told}`,
+  ].join("\n");
 }

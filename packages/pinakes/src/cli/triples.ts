@@ -96,5 +96,8 @@ function patternOf(given: Call<keyof typeof patternOptions>["given"]): PatternIn
 
 function triplesText(terminal: Terminal, items: readonly TripleView[]): string {
   const rows = items.map(({ s, p, o, g }) => ({ s: termText(s), p: termText(p), o: termText(o), g: g === null ? "" : termText(g) }));
-  return grid(terminal, rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, text]) => [name, printable(text)]))));
+  return grid(
+    terminal,
+    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, text]) => [name, printable(text)]))),
+  );
 }

@@ -9,11 +9,16 @@ export const roles = ["admin", "repository_admin", "user"] as const;
 /** `admin` may all in the workspace; `repository_admin` all inside the repositories it reaches, but not who reaches them; `user` by groups. */
 export type Role = (typeof roles)[number];
 
+export const permissions = ["purge"] as const;
+/** What a role does not give by itself. `purge`: to remove for good what one may delete. */
+export type Permission = (typeof permissions)[number];
+
 export interface Caller {
   readonly scope: Scope;
   readonly userId: string;
   readonly groups: readonly string[];
   readonly role: Role;
+  readonly permissions: readonly Permission[];
 }
 
 export interface CallerInput {
@@ -22,6 +27,7 @@ export interface CallerInput {
   readonly userId: string;
   readonly groups?: readonly string[];
   readonly role?: Role;
+  readonly permissions?: readonly Permission[];
 }
 
 const userIdCharsMax = 256;
@@ -29,7 +35,7 @@ const groupsMax = 200;
 const groupCharsMax = 256;
 const callers = new WeakSet<object>();
 
-export function makeCaller({ tenant, userId, groups = [], role = "user" }: CallerInput): Caller {
+export function makeCaller({ tenant, userId, groups = [], role = "user", permissions: granted = [] }: CallerInput): Caller {
   if (!isName(userId, userIdCharsMax)) throw invalid(`A user id is a text of 1–${userIdCharsMax} characters without control characters, got ${show(userId)}.`);
   if (!Array.isArray(groups) || groups.length > groupsMax) throw invalid(`groups: must be a list of at most ${groupsMax} names.`);
   for (const group of groups) {
@@ -37,7 +43,15 @@ export function makeCaller({ tenant, userId, groups = [], role = "user" }: Calle
       throw invalid(`groups: a group is a text of 1–${groupCharsMax} characters without control characters, got ${show(group)}.`);
   }
   if (!roles.includes(role)) throw invalid(`role: must be one of ${roles.join(", ")}, got ${show(role)}.`);
-  const caller: Caller = Object.freeze({ scope: tenantScope(tenant), userId, groups: Object.freeze([...new Set(groups)]), role });
+  if (!Array.isArray(granted) || !granted.every((one) => permissions.includes(one)))
+    throw invalid(`permissions: must be a list of ${permissions.join(", ")}, got ${show(granted)}.`);
+  const caller: Caller = Object.freeze({
+    scope: tenantScope(tenant),
+    userId,
+    groups: Object.freeze([...new Set(groups)]),
+    role,
+    permissions: Object.freeze([...new Set(granted)]),
+  });
   callers.add(caller);
   return caller;
 }

@@ -17,11 +17,13 @@ import { pipelineRoutes } from "./routes/pipelines.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { answeringSessions } from "./session-token.ts";
+import { sparqlRoutes } from "./routes/sparql.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { telemetryRoutes } from "./routes/telemetry.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { transferRoutes } from "./routes/transfer.ts";
+import { tripleRoutes } from "./routes/triples.ts";
 import { vectorRoutes } from "./routes/vectors.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
@@ -72,6 +74,8 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
     ...vectorRoutes(knowledge),
+    ...tripleRoutes(knowledge),
+    ...sparqlRoutes(knowledge),
     ...pipelineRoutes(knowledge),
     ...evaluationRoutes(knowledge),
     ...workflowRoutes(state, identity),

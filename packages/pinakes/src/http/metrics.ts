@@ -31,9 +31,20 @@ export function metricsText(pinakes: Pinakes, now: number): string {
     gc_objects_total: [vectors.objectsCollected, "Objects that they removed."],
     purges_total: [vectors.purges, "Deleted collections that were purged."],
   };
+  const { metrics: lifecycle } = pinakes.lifecycle;
+  const { running, failed, oldestMs } = lifecycle.unfinished;
+  const ends: readonly [name: string, type: string, value: number, help: string][] = [
+    ["pinakes_operations_running", "gauge", running, "Operations on all stores that were under way at the last sweep."],
+    ["pinakes_operations_failed", "gauge", failed, "Those that some store has failed at again and again."],
+    ["pinakes_deletion_lag_seconds", "gauge", oldestMs / 1000, "Age of the oldest operation that is not done."],
+    ["pinakes_late_writes_total", "counter", pinakes.lateWrites(), "Writes refused because their collection had ended."],
+    ["pinakes_lifecycle_dropped_total", "counter", lifecycle.dropped, "Replies of stores that changed nothing: doubled, late or unknown."],
+    ["pinakes_lifecycle_malformed_total", "counter", lifecycle.malformed, "Messages to stores that nobody understands."],
+  ];
+  const ended = ends.flatMap(([name, type, value, help]) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`]);
   const lines = (type: string, entries: Record<string, readonly [number | undefined, string]>): string[] =>
     Object.entries(entries).flatMap(([name, [value, help]]) =>
       value === undefined ? [] : [`# HELP pinakes_vectors_${name} ${help}`, `# TYPE pinakes_vectors_${name} ${type}`, `pinakes_vectors_${name} ${value}`],
     );
-  return `${[...lines("gauge", gauges), ...lines("counter", counters)].join("\n")}\n`;
+  return `${[...lines("gauge", gauges), ...lines("counter", counters), ...ended].join("\n")}\n`;
 }

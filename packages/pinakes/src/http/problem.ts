@@ -17,6 +17,7 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   FORBIDDEN: "Not allowed",
   NOT_FOUND: "Not found",
   CONFLICT: "Conflict",
+  GONE: "Gone for good",
   PRECONDITION_FAILED: "The resource has changed",
   LIMIT_EXCEEDED: "A limit was exceeded",
   THROTTLED: "Too much at once",

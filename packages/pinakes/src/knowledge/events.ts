@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { Life } from "../lifecycle/index.ts";
 import type { Change } from "../ports/item-store.ts";
 import { decideCollection } from "./model/access.ts";
 import type { Library } from "./model/library.ts";
@@ -79,22 +80,26 @@ async function eventOf(library: Library, caller: Caller, feed: string, change: C
     return { type: over ? "job.done" : "job.progress", workspace_id, resource: { job_id, repository_id, collection_id }, data, at: when };
   }
   if (kind === "document") {
-    const { document_id, repository_id, collection_id, status, error, progress, version, name } = document as unknown as DocumentRecord;
-    if (!(await sees(library, caller, repository_id, collection_id))) return undefined;
+    const record = document as unknown as DocumentRecord;
+    const { document_id, repository_id, collection_id, status, error, progress, version, name } = record;
+    if (!(await sees(library, caller, record))) return undefined;
     const resource = { document_id, repository_id, collection_id };
     return { type: "document.status", workspace_id, resource, data: { name, status, error, progress, version }, at: when };
   }
   if (kind === "collection") {
-    const { repository_id, collection_id, status, name } = document as unknown as CollectionRecord;
-    if (!(await sees(library, caller, repository_id, collection_id))) return undefined;
+    const record = document as unknown as CollectionRecord;
+    const { repository_id, collection_id, status, name } = record;
+    if (!(await sees(library, caller, record))) return undefined;
     return { type: "collection.status", workspace_id, resource: { repository_id, collection_id }, data: { name, status }, at: when };
   }
   return undefined;
 }
 
 /** Decided anew for each event: a group that is taken away stops the stream. */
-async function sees(library: Library, caller: Caller, repositoryId: string, collectionId: string): Promise<boolean> {
-  const [repository, collection] = await library.both(caller.scope, repositoryId, collectionId);
+async function sees(library: Library, caller: Caller, life: Life): Promise<boolean> {
+  const [repository, current] = await library.both(caller.scope, life.repository_id, life.collection_id);
+  // Of another life of the same id, its own record decides.
+  const collection = current?.record.incarnation === life.incarnation ? current : await library.life(caller.scope, life);
   if (repository === undefined || collection === undefined) return false;
   return decideCollection(caller, repository.record, collection.record).level !== null;
 }

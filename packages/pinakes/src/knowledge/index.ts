@@ -1,14 +1,21 @@
 /** What agents know. */
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
-export { Knowledge } from "./knowledge.ts";
+export { Knowledge, type DeleteOptions } from "./knowledge.ts";
 export type { ListPage } from "./paging.ts";
 export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";
-export type { CollectionChange, CollectionView, DocumentView, IndexingStatus, JobView, RepositoryView, UploadedDocument } from "./views.ts";
+export type { CollectionChange, CollectionView, DocumentView, IndexingStatus, JobView, OperationView, RepositoryView, StoreView, UploadedDocument } from "./views.ts";
 export type { BucketPlace, FolderPlace, NewPipeline, NotifiedPipeline, PipelinePlaces, PipelinePlan, PipelineView } from "./pipelines/index.ts";
 export type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 export type { CollectionPatch, NewCollection } from "./model/collections.ts";
+export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "./model/intake.ts";
+export type { OperationQuery } from "./jobs/operation-desk.ts";
 export type { CollectionQuery } from "./model/list-collections.ts";
+export type { AcrossQuery, CollectionName, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-desk.ts";
+export { graphLimits } from "./graph/graph-limits.ts";
+export type { LoadError, LoadInput, LoadResult } from "./graph/load-triples.ts";
+export type { SparqlAnswer, SparqlInput, SparqlSettings, SparqlUpdated } from "./graph/ask-sparql.ts";
+export type { PatternInput, TermInput, TripleInput, TripleView } from "./graph/triple-view.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export type { UploadInput } from "./documents/upload.ts";
 export type { SearchInput } from "./search/search-input.ts";

@@ -5,6 +5,7 @@
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import type { Chunk } from "../domain/chunking.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
+import { invariant } from "../domain/invariant.ts";
 import type { EmbeddingModel } from "../ports/embedder.ts";
 import type { Activity } from "./activity.ts";
 import { verifyCitations, type CitationCheck, type CitationToVerify } from "./citations.ts";
@@ -15,10 +16,14 @@ import { Shelf } from "./documents/shelf.ts";
 import type { UploadInput } from "./documents/upload.ts";
 import type { Evaluations } from "./evaluation/evaluations.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
+import type { GraphDesk } from "./graph/graph-desk.ts";
 import type { QueueDesk, QueueView } from "./ingest/queue-desk.ts";
 import type { JobDesk } from "./jobs/job-desk.ts";
+import type { OperationQuery } from "./jobs/operation-desk.ts";
+import { tellJob } from "./jobs/operation-jobs.ts";
 import { noteIngest, startJob } from "./jobs/start-job.ts";
-import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
+import { decideCollection, decideRepository, requirePurge, type Decision, type Level } from "./model/access.ts";
+import { lifeOf } from "./model/collection-catalogue.ts";
 import { archived, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import type { Stored } from "./model/library.ts";
 import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
@@ -45,15 +50,29 @@ import {
 import {
   collectionView,
   documentView,
+  jobView,
   recordEtag,
   repositoryView,
   type CollectionChange,
   type CollectionView,
   type DocumentView,
   type JobView,
+  type OperationView,
   type RepositoryView,
   type UploadedDocument,
 } from "./views.ts";
+
+export interface DeleteOptions {
+  /** Now and for good. */
+  readonly purge?: boolean | undefined;
+  /** The id again; needed where nothing can be had back. */
+  readonly confirm?: string | undefined;
+  readonly ifMatch?: string | undefined;
+  /** Of a purge: which of the lives that had the id. */
+  readonly incarnation?: string | undefined;
+  /** Go on although a store cannot delete; the result says `partial`. */
+  readonly allow_partial?: boolean | undefined;
+}
 
 export class Knowledge {
   readonly #parts: KnowledgeParts;
@@ -66,6 +85,8 @@ export class Knowledge {
   readonly activity: Activity;
   /** Rows that callers embed themselves, and a look at the vectors below. */
   readonly rows: OwnVectors;
+  /** Triples of collections, by pattern and by SPARQL. */
+  readonly graph: GraphDesk;
   /** Collections kept in step with folders and buckets. */
   readonly pipelines: PipelineDesk;
   /** Queries with the documents that they should find, run again whenever something changed. */
@@ -80,6 +101,7 @@ export class Knowledge {
     this.queue = services.queueDesk;
     this.activity = services.activity;
     this.rows = services.rows;
+    this.graph = services.graph;
     this.pipelines = services.pipelineDesk;
     this.evaluations = services.evaluations;
     this.jobs = services.jobDesk;
@@ -119,7 +141,12 @@ export class Knowledge {
     return collectionView(await this.#of.collections.create(caller, repositoryId, input), undefined);
   }
 
-  async collection(caller: Caller, repositoryId: string, collectionId: string, options: { deleted?: boolean } = {}): Promise<CollectionView> {
+  async collection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: { readonly deleted?: boolean; readonly incarnation?: string | undefined } = {},
+  ): Promise<CollectionView> {
     const opened = await this.#of.collections.open(caller, repositoryId, collectionId, options);
     return collectionView(opened, await this.#stats(caller, opened));
   }
@@ -144,44 +171,72 @@ export class Knowledge {
     return { ...collectionView(opened, stats), warnings };
   }
 
+  /** Read-only from here on; that every store confirms it is an operation of its own. */
   async archiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    return this.#setStatus(caller, repositoryId, collectionId, "ARCHIVED", ifMatch);
+    const opened = await this.#of.archiving.archive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
+    return collectionView(opened, await this.#stats(caller, opened));
   }
 
   async unarchiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    return this.#setStatus(caller, repositoryId, collectionId, "ACTIVE", ifMatch);
+    const opened = await this.#of.archiving.unarchive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
+    return collectionView(opened, await this.#stats(caller, opened));
   }
 
-  /** Soft: to be had back for 90 days. Purge: gone for good; `confirm` must be the id. */
-  async deleteCollection(
+  /** Soft: to be had back until `purge_at`. Purge: gone for good, which needs its own permission; `confirm` must be the id. */
+  async deleteCollection(caller: Caller, repositoryId: string, collectionId: string, options: DeleteOptions = {}): Promise<JobView> {
+    const { deletion, collections, jobs, lifecycle } = this.#of;
+    const { confirm, incarnation } = options;
+    const purge = options.purge === true;
+    const opened = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge, incarnation });
+    const { collection, repository } = opened;
+    requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
+    // Without a trash every delete is one that cannot be undone.
+    const final = purge || deletion.trashMs === 0;
+    if (confirm !== undefined ? confirm !== collectionId : final)
+      throw invalid(`confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`);
+    if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
+    const life = lifeOf(collection);
+    if (!final) return startJob(jobs, caller, { kind: "delete", ...life }, true);
+    if (purge) requirePurge(caller, repository, collection);
+    const begun = await deletion.begin(caller.scope, life, { createdBy: caller.userId, allowPartial: options.allow_partial });
+    invariant(begun !== undefined, "INTERNAL", "a purge without a time is always due");
+    // Asked for again, it does not wait for its next try.
+    const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
+    const job = await tellJob(jobs, caller.scope, operation);
+    lifecycle.driveSoon(caller.scope, life);
+    return jobView(job);
+  }
+
+  /** The life that was deleted last, or the one that is named. GONE when its time is over. */
+  async restoreCollection(
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    options: { readonly purge?: boolean | undefined; readonly confirm?: string | undefined; readonly ifMatch?: string | undefined } = {},
-  ): Promise<JobView> {
-    const { purge = false, confirm } = options;
-    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge });
-    const { collection } = opened;
-    requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
-    if (confirm !== undefined ? confirm !== collectionId : purge)
-      throw invalid(`confirm: must be the id of the collection, "${collectionId}"${purge ? ": a purge cannot be undone" : ""}.`);
-    if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    const job = await startJob(
-      this.#of.jobs,
-      caller,
-      { kind: purge ? "purge" : "delete", repository_id: collection.repository_id, collection_id: collectionId },
-      !purge,
-    );
-    if (purge) await this.#of.deletion.hide(caller.scope, collection);
-    return job;
-  }
-
-  async restoreCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView> {
-    const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Restoring", deleted: true });
-    if (collection.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${collection.status}.`);
-    const job = await startJob(this.#of.jobs, caller, { kind: "restore", repository_id: collection.repository_id, collection_id: collectionId }, true);
+    options: { readonly incarnation?: string | undefined } = {},
+  ): Promise<CollectionView> {
+    const { collections, deletion } = this.#of;
+    const opening = { needed: "ADMIN", action: "Restoring", deleted: true, ...options } as const;
+    const { collection } = await collections.open(caller, repositoryId, collectionId, opening).catch(async (error: unknown) => {
+      throw (await this.#of.operationDesk.gone(caller, repositoryId, collectionId)) ?? error;
+    });
+    deletion.requireRestorable(collection);
+    const job = await startJob(this.#of.jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
     if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
     return this.collection(caller, repositoryId, collectionId);
+  }
+
+  /** What is being done to collections in all stores, newest first. */
+  async operations(caller: Caller, query: OperationQuery = {}): Promise<ListPage<OperationView>> {
+    return this.#of.operationDesk.list(caller, query);
+  }
+
+  async operation(caller: Caller, operationId: string): Promise<OperationView> {
+    return this.#of.operationDesk.get(caller, operationId);
+  }
+
+  /** Tries what failed again, at once. */
+  async retryOperation(caller: Caller, operationId: string): Promise<OperationView> {
+    return this.#of.operationDesk.retry(caller, operationId);
   }
 
   /** Cuts and embeds every document anew, with the chunking the collection has now, or with another model. Searches see the old until all is ready. */
@@ -196,7 +251,7 @@ export class Knowledge {
     const { embedding_model } = input;
     if (embedding_model !== undefined) await this.#parts.embedders.get(embedding_model);
     const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
-    return startJob(this.#of.jobs, caller, { kind: "reindex", repository_id: collection.repository_id, collection_id: collectionId, ...fields }, false);
+    return startJob(this.#of.jobs, caller, { kind: "reindex", ...lifeOf(collection), ...fields }, false);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
@@ -335,10 +390,12 @@ export class Knowledge {
   }
 
   /** What the counters say, and what counting gives. With `repair` they are set right. */
-  async usage(caller: Caller, repositoryId: string, collectionId: string, options: { repair?: boolean } = {}): Promise<Usage> {
+  async usage(caller: Caller, repositoryId: string, collectionId: string, options: { repair?: boolean } = {}): Promise<Usage & { readonly triples: number }> {
     const needed = options.repair === true ? "ADMIN" : "READ";
     const { collection } = await this.#open(caller, repositoryId, collectionId, needed, "Counting anew");
-    return recount(this.#parts.items, new Shelf(this.#parts.items, caller.scope, collection), options);
+    const counted = await recount(this.#parts.items, new Shelf(this.#parts.items, caller.scope, collection), options);
+    const { quads } = await this.#parts.triples.usage(caller.scope, collection.incarnation);
+    return { ...counted, triples: quads };
   }
 
   /** What the caller, or for admins somebody else, may do with it, and why. Only admins are told about what is not visible. */
@@ -363,13 +420,6 @@ export class Knowledge {
 
   async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {
     return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
-  }
-
-  async #setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<CollectionView> {
-    const opened = await this.#of.collections.setStatus(caller, repositoryId, collectionId, status, recordEtag(ifMatch));
-    const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
-    await shelf.setStatus(status);
-    return collectionView(opened, await this.#stats(caller, opened));
   }
 
   async #withRepository(caller: Caller, query: CollectionQuery): Promise<CollectionQuery> {

@@ -1,17 +1,23 @@
 /** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
+import { Lifecycle } from "../lifecycle/index.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import { Activity, activityContainer } from "./activity.ts";
 import { grantsContainer } from "./documents/grants.ts";
+import { lateWrites } from "./documents/late-writes.ts";
 import { DocumentIngester } from "./ingest/ingest-document.ts";
 import { IngestQueue } from "./ingest/ingest-queue.ts";
 import { IngestWorker, type IngestMetrics } from "./ingest/ingest-worker.ts";
 import { Watchdog } from "./ingest/watchdog.ts";
-import { KnowledgeWork, knowledgeWorkContainer, type RegisteredUnfinished } from "./ingest/knowledge-work.ts";
+import { KnowledgeWork, knowledgeWorkContainer } from "./ingest/knowledge-work.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./knowledge.ts";
+import { CollectionCatalogue } from "./model/collection-catalogue.ts";
+import type { Intake } from "./model/intake.ts";
 import { Library } from "./model/library.ts";
 import { collectionsContainer, documentsContainer } from "./model/records.ts";
 import { assembleServices } from "./services.ts";
+import { builtInStores } from "./stores/built-in.ts";
+import { Sweep } from "./sweep.ts";
 import { Pipelines, pipelinesContainer, type PipelinePlaces } from "./pipelines/index.ts";
 
 export interface OpenKnowledgeOptions extends KnowledgeParts {
@@ -19,13 +25,21 @@ export interface OpenKnowledgeOptions extends KnowledgeParts {
   readonly owner: string;
   /** Documents that are ingested at the same time. */
   readonly places: number;
+  /** Of the lifecycle's queues; none when absent. */
+  readonly topicPrefix?: string | undefined;
   /** What pipelines may read; nothing when absent. */
   readonly pipelines?: PipelinePlaces | undefined;
 }
 
 export interface OpenedKnowledge {
   readonly knowledge: Knowledge;
+  /** For migrations: past the access decisions, and past the holds. */
+  readonly intake: Intake;
   readonly metrics: () => IngestMetrics;
+  /** Refused in this process because their collection had ended. */
+  readonly lateWrites: () => number;
+  /** The end of collections in all stores: `listen` and `tick` are its background work. */
+  readonly lifecycle: Lifecycle;
   /** Takes documents from the queue until the signal. */
   work(signal: AbortSignal): Promise<void>;
   /** One round of the watchdog over everything that is unfinished. */
@@ -35,7 +49,7 @@ export interface OpenedKnowledge {
   close(): Promise<void>;
 }
 
-export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
+export async function openKnowledge({ owner, places, topicPrefix, pipelines: pipelinePlaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
   for (const container of [collectionsContainer, documentsContainer, knowledgeWorkContainer, grantsContainer, pipelinesContainer, activityContainer])
     await parts.items.openContainer(container);
   const registry = new KnowledgeWork(parts.items, parts.system, parts.clock);
@@ -44,47 +58,30 @@ export async function openKnowledge({ owner, places, pipelines: pipelinePlaces, 
   const jobs = await new Jobs(parts, registry).open();
   const pipelines = new Pipelines({ parts, library, queue, jobs, places: pipelinePlaces });
   const activity = new Activity(parts);
-  const knowledge = new Knowledge(assembleServices({ parts, library, queue, registry, jobs, pipelines, activity }));
+  const stores = builtInStores(parts);
+  const catalogue = new CollectionCatalogue(parts, library, jobs);
+  const lifecycle = await new Lifecycle({ ...parts, catalogue, stores, owner, topicPrefix }).open();
+  const services = assembleServices({ parts, library, queue, registry, jobs, pipelines, activity, lifecycle, stores });
+  const knowledge = new Knowledge(services);
   const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places, activity });
   const watchdog = new Watchdog(parts, queue, registry);
 
-  const carryOn = async (entry: RegisteredUnfinished, signal: AbortSignal): Promise<void> => {
-    const scope = parts.system.forTenant(entry.tenant);
-    if (entry.kind === "documents") return watchdog.sweepDocuments(entry, signal);
-    if (entry.kind === "job") {
-      const state = await jobs.stateOf(scope, entry.incarnation);
-      if (state === "alive") return;
-      if (state === "silent") await jobs.run(scope, entry.incarnation);
-      return registry.remove(entry);
-    }
-    // A deleted collection whose time has come; a restored one is left alone.
-    const found = await library.collection(scope, entry.repository_id, entry.collection_id);
-    if (found?.record.incarnation === entry.incarnation && found.record.status === "DELETED") {
-      const { repository_id, collection_id } = entry;
-      await jobs.start(scope, { kind: "purge", repository_id, collection_id, created_by: "system", input: { due_at: found.record.purge_at } });
-    }
-    await registry.remove(entry);
-  };
+  const sweep = new Sweep({ ...services, watchdog });
 
   return {
     knowledge,
+    intake: services.intake,
     pipelines,
+    lifecycle,
     metrics: () => worker.metrics,
+    lateWrites: () => lateWrites(parts.items),
     work: (signal) => worker.run(signal),
     sweep: async (signal) => {
       await activity.flush();
-      let error: Error | undefined;
-      for await (const entry of registry.due(parts.clock.now())) {
-        if (signal.aborted) return;
-        try {
-          await carryOn(entry, signal);
-        } catch (cause) {
-          error = cause instanceof Error ? cause : new Error(String(cause));
-        }
-      }
-      if (error !== undefined) throw error;
+      await sweep.run(signal);
     },
     close: async () => {
+      await lifecycle.close();
       await jobs.close();
       await activity.flush();
     },

@@ -4,6 +4,7 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import type { Filter } from "../domain/filter.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { CollectionStats, CompactionResult, QueryHit, QueryMode, VersionSummary } from "../vectors/index.ts";
+import { noteLateWrite } from "./documents/late-writes.ts";
 import { Shelf } from "./documents/shelf.ts";
 import { archived, type Collections, type OpenCollection } from "./model/collections.ts";
 import type { KnowledgeParts } from "./parts.ts";
@@ -48,7 +49,7 @@ export class OwnVectors {
     collectionId: string,
     input: { delta_id?: string | undefined; items: readonly OwnRow[] },
   ): Promise<Written> {
-    const name = await this.#writable(caller, repositoryId, collectionId);
+    const opened = await this.#writable(caller, repositoryId, collectionId);
     const dims = input.items[0]?.vector.length ?? 0;
     if (dims === 0) throw invalid("items: must be a list of rows with vectors.");
     const upsert = input.items.map(({ id, vector, text, metadata }) => ({
@@ -58,12 +59,12 @@ export class OwnVectors {
       ...(metadata === undefined ? {} : { metadata }),
     }));
     const delta = { upsert, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) };
-    return this.#append(caller, name, delta, dims);
+    return this.#append(caller, opened, delta, dims);
   }
 
   async delete(caller: Caller, repositoryId: string, collectionId: string, input: { delta_id?: string | undefined; ids: readonly string[] }): Promise<Written> {
-    const name = await this.#writable(caller, repositoryId, collectionId);
-    return this.#append(caller, name, { delete: input.ids, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) });
+    const opened = await this.#writable(caller, repositoryId, collectionId);
+    return this.#append(caller, opened, { delete: input.ids, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) });
   }
 
   async query(
@@ -110,13 +111,14 @@ export class OwnVectors {
     return shelf.vectors((await shelf.fence())?.record.generation ?? 1);
   }
 
-  async #writable(caller: Caller, repositoryId: string, collectionId: string): Promise<string> {
+  async #writable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Writing vectors" });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
-    return nameOf(opened);
+    return opened;
   }
 
-  async #append(caller: Caller, name: string, delta: Parameters<KnowledgeParts["vectors"]["append"]>[2], dims?: number): Promise<Written> {
+  async #append(caller: Caller, opened: OpenCollection, delta: Parameters<KnowledgeParts["vectors"]["append"]>[2], dims?: number): Promise<Written> {
+    const name = nameOf(opened);
     const append = async (): Promise<Written> => {
       const { deltaId, session, repeated, duplicates } = await this.#parts.vectors.append(caller.scope, name, delta);
       return { delta_id: deltaId, session, repeated, duplicates };
@@ -128,8 +130,22 @@ export class OwnVectors {
       if (dims === undefined)
         throw new PinakesError("NOT_FOUND", "This collection has no rows with vectors of its own, so there is nothing to delete.", { cause: error });
       await this.#create(caller, name, dims);
-      return append();
+      await this.#stillTaken(caller, opened);
+      return append().catch((cause: unknown) => {
+        // Made, and gone again: its collection has ended.
+        if (isMissing(cause)) noteLateWrite(this.#parts.items);
+        throw cause;
+      });
     }
+  }
+
+  /** The first rows make their vectors, which a delete that came meanwhile did not see: the fence, which it sets before, is asked once more. */
+  async #stillTaken(caller: Caller, { collection }: OpenCollection): Promise<void> {
+    const status = (await new Shelf(this.#parts.items, caller.scope, collection).fence())?.record.status ?? "ACTIVE";
+    if (status === "ACTIVE") return;
+    if (status === "ARCHIVED") throw archived(collection);
+    noteLateWrite(this.#parts.items);
+    throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" takes no rows: it was deleted meanwhile.`);
   }
 
   async #create(caller: Caller, name: string, dims: number): Promise<void> {

@@ -1,12 +1,14 @@
 /** What the knowledge side is made of: the stores and components that `open.ts` joins. */
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import type { SystemScope } from "../domain/scope.ts";
+import type { ChatModels } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Embedder, EmbeddingModel, Tokenizer } from "../ports/embedder.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { Parser } from "../ports/parser.ts";
 import type { Queue } from "../ports/queue.ts";
+import type { TripleStore } from "../ports/triple-store.ts";
 import type { Vectors } from "../vectors/index.ts";
 import type { Quotas } from "./limits.ts";
 
@@ -23,13 +25,18 @@ export interface KnowledgeParts {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly vectors: Vectors;
+  readonly triples: TripleStore;
   readonly embedders: Embedders;
+  /** Absent: there is none, and no collection can have its documents read by one. */
+  readonly chat?: ChatModels | undefined;
   readonly parser: Parser;
   /** Loaded when it is first needed. */
   readonly tokenizer: () => Promise<Tokenizer>;
   readonly clock: Clock;
   readonly system: SystemScope;
   readonly quotas: Quotas;
+  /** How long a deleted collection can be had back; 0: not at all. 90 days when absent. */
+  readonly trashMs?: number | undefined;
   /** For those who act for others: grants, and admins who look as a user. */
   readonly callerOf: (who: CallerInput) => Caller;
   /** Time-ordered, never the same twice. */

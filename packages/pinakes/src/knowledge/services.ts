@@ -1,16 +1,23 @@
 /** What the knowledge side is made of, put together once: each piece with those it needs, and what each kind of job runs. */
+import { PinakesError } from "../domain/errors.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { Activity } from "./activity.ts";
 import { Documents } from "./documents/documents.ts";
 import { Grants } from "./documents/grants.ts";
 import { Uploads } from "./documents/upload.ts";
 import { Evaluations } from "./evaluation/evaluations.ts";
+import { GraphDesk } from "./graph/graph-desk.ts";
 import type { IngestQueue } from "./ingest/ingest-queue.ts";
 import { QueueDesk } from "./ingest/queue-desk.ts";
 import { Reindexer } from "./ingest/reindex.ts";
 import type { KnowledgeWork } from "./ingest/knowledge-work.ts";
+import type { Life, Lifecycle, Participant } from "../lifecycle/index.ts";
 import { JobDesk } from "./jobs/job-desk.ts";
-import type { Jobs } from "./jobs/jobs.ts";
+import { Later, type JobRecord, type Jobs } from "./jobs/jobs.ts";
+import { OperationDesk } from "./jobs/operation-desk.ts";
+import { CollectionArchiving } from "./model/archive-collection.ts";
 import { Collections } from "./model/collections.ts";
+import { Intake } from "./model/intake.ts";
 import { CollectionDeletion } from "./model/delete-collection.ts";
 import { RepositoryDeletion } from "./model/delete-repository.ts";
 import type { Library } from "./model/library.ts";
@@ -28,6 +35,8 @@ export interface KnowledgePieces {
   readonly jobs: Jobs;
   readonly pipelines: Pipelines;
   readonly activity: Activity;
+  readonly lifecycle: Lifecycle;
+  readonly stores: readonly Participant[];
 }
 
 export interface Services extends KnowledgePieces {
@@ -37,23 +46,29 @@ export interface Services extends KnowledgePieces {
   readonly uploads: Uploads;
   readonly search: Search;
   readonly deletion: CollectionDeletion;
+  readonly archiving: CollectionArchiving;
   readonly evaluations: Evaluations;
   readonly jobDesk: JobDesk;
+  readonly operationDesk: OperationDesk;
   readonly pipelineDesk: PipelineDesk;
   readonly queueDesk: QueueDesk;
   readonly grants: Grants;
   readonly rows: OwnVectors;
+  readonly graph: GraphDesk;
+  readonly intake: Intake;
 }
 
 export function assembleServices(pieces: KnowledgePieces): Services {
-  const { parts, library, queue, registry, jobs } = pieces;
+  const { parts, library, queue, registry, jobs, lifecycle, stores } = pieces;
   const repositories = new Repositories(parts, library);
   const collections = new Collections(parts, library, repositories);
   const documents = new Documents(parts, queue);
   const uploads = new Uploads(parts, queue);
   const search = new Search(parts, collections, library);
-  const deletion = new CollectionDeletion(parts, library, collections, registry);
-  registerJobs(jobs, { deletion, repositories: new RepositoryDeletion(parts, library, deletion), reindexer: new Reindexer(parts, library) });
+  const deletion = new CollectionDeletion({ parts, library, collections, registry, lifecycle, stores, jobs });
+  const operationDesk = new OperationDesk({ parts, library, jobs, lifecycle });
+  const repositoryDeletion = new RepositoryDeletion(parts, library, deletion, lifecycle);
+  registerJobs(jobs, { deletion, repositories: repositoryDeletion, reindexer: new Reindexer(parts, library), library, lifecycle });
   return {
     ...pieces,
     repositories,
@@ -62,30 +77,52 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     uploads,
     search,
     deletion,
+    archiving: new CollectionArchiving({ parts, library, collections, registry, lifecycle, jobs }),
     evaluations: new Evaluations(parts, {
       jobs,
       open: (caller, repositoryId, collectionId) => collections.open(caller, repositoryId, collectionId),
       search: (caller, input) => search.search(caller, input),
     }),
-    jobDesk: new JobDesk({ parts, library, jobs, collections, documents }),
+    jobDesk: new JobDesk({ parts, library, jobs, collections, documents, operations: operationDesk }),
+    operationDesk,
     pipelineDesk: new PipelineDesk(pieces.pipelines, collections),
     queueDesk: new QueueDesk(queue),
     grants: new Grants(parts, { collections, uploads, documents }),
     rows: new OwnVectors(parts, collections),
+    intake: new Intake(parts, { library, collections, repositories }),
+    graph: new GraphDesk(parts, { collections, repositories }),
   };
 }
 
-function registerJobs(
-  jobs: Jobs,
-  run: { readonly deletion: CollectionDeletion; readonly repositories: RepositoryDeletion; readonly reindexer: Reindexer },
-): void {
-  jobs.register("delete", (scope, job) => run.deletion.trash(scope, job.repository_id, job.collection_id, job));
-  jobs.register("restore", (scope, { repository_id, collection_id }) => run.deletion.restore(scope, repository_id, collection_id));
-  jobs.register("purge", (scope, { repository_id, collection_id, attempts, input }) =>
-    run.deletion.purge(scope, repository_id, collection_id, attempts, { dueAt: input["due_at"] as string | undefined }),
-  );
-  jobs.register("delete-repository", (scope, { repository_id, attempts }, tools) => run.repositories.purge(scope, repository_id, attempts, tools));
+interface Runs {
+  readonly deletion: CollectionDeletion;
+  readonly repositories: RepositoryDeletion;
+  readonly reindexer: Reindexer;
+  readonly library: Library;
+  readonly lifecycle: Lifecycle;
+}
+
+function registerJobs(jobs: Jobs, run: Runs): void {
+  jobs.register("delete", async (scope, job) => run.deletion.trash(scope, await lifeOfJob(run.library, scope, job), job));
+  jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.library, scope, job)));
+  // Purges are operations now, which nobody runs as a job: this is for one that an earlier version began.
+  jobs.register("purge", async (scope, job) => {
+    const life = await lifeOfJob(run.library, scope, job);
+    const { input, job_id: operationId, created_by: createdBy } = job;
+    if ((await run.deletion.begin(scope, life, { operationId, createdBy, dueAt: input["due_at"] as string | undefined })) === undefined)
+      return { mode: "purge", stores: [], restored: true };
+    await run.lifecycle.drive(scope, life);
+    throw new Later("The stores are being cleaned.");
+  });
+  jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
   jobs.register("reindex", (scope, { repository_id, collection_id, input }, tools) =>
     run.reindexer.reindex(scope, repository_id, collection_id, input["embedding_model"] as string | undefined, tools),
   );
+}
+
+/** A job of before does not say which life it means: it is the one that has the id. */
+async function lifeOfJob(library: Library, scope: Scope, { repository_id, collection_id, incarnation }: JobRecord): Promise<Life> {
+  const life = incarnation ?? (await library.collection(scope, repository_id, collection_id))?.record.incarnation;
+  if (life === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${collection_id}" in repository "${repository_id}".`);
+  return { repository_id, collection_id, incarnation: life };
 }

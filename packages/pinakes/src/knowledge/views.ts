@@ -1,14 +1,25 @@
 /** Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. */
 import type { ChunkingStrategy } from "../domain/chunking.ts";
 import { emptyStats } from "./documents/shelf.ts";
+import { effectiveGraph, type GraphSettings } from "./extraction/index.ts";
 import { effectiveChunking } from "./model/collection-fields.ts";
 import type { OpenCollection } from "./model/collections.ts";
 import type { Level } from "./model/access.ts";
 import type { Stored } from "./model/library.ts";
 import { effectiveMetadata, type Metadata } from "./model/metadata.ts";
-import type { CollectionStatus, DocumentRecord, DocumentSource, DocumentStatus, PipelineSettings, RepositoryRecord, StatsRecord } from "./model/records.ts";
+import type {
+  CollectionStatus,
+  DocumentGraph,
+  DocumentRecord,
+  DocumentSource,
+  DocumentStatus,
+  PipelineSettings,
+  RepositoryRecord,
+  StatsRecord,
+} from "./model/records.ts";
 import type { JobKind, JobRecord, JobStatus } from "./jobs/jobs.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { Operation, StoreRow } from "../lifecycle/index.ts";
 
 export interface RepositoryView {
   readonly repository_id: string;
@@ -19,6 +30,7 @@ export interface RepositoryView {
   readonly allow_user_collections: boolean;
   readonly auto_create: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
+  readonly graph: GraphSettings | null;
   readonly metadata: Metadata;
   readonly personal: boolean;
   readonly status: RepositoryRecord["status"];
@@ -38,6 +50,7 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
     allow_user_collections: record.allow_user_collections,
     auto_create: record.auto_create ?? false,
     chunking_strategy: record.chunking_strategy,
+    graph: record.graph ?? null,
     metadata: record.metadata,
     personal: record.owner !== null,
     status: record.status,
@@ -60,6 +73,9 @@ export interface CollectionView {
   readonly chunking_strategy: ChunkingStrategy;
   readonly own_chunking_strategy: ChunkingStrategy | null;
   readonly allow_chunking_override: boolean;
+  /** What of documents goes into the graph, in effect; `own_graph` is null where it comes from above. */
+  readonly graph: GraphSettings;
+  readonly own_graph: GraphSettings | null;
   readonly metadata: Metadata;
   /** With those of the repository. */
   readonly effective_metadata: Metadata;
@@ -79,6 +95,10 @@ export interface CollectionView {
   readonly access: Level | null;
   readonly created_by: string;
   readonly created_at: string;
+  /** It came from elsewhere, where nobody had kept when it was made. */
+  readonly created_at_estimated?: true;
+  /** The migration that fills it: until that is done it takes no other writes. */
+  readonly held_by?: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
   readonly purge_at: string | null;
@@ -102,6 +122,8 @@ export function collectionView({ repository, collection, etag, decision }: OpenC
     chunking_strategy: effectiveChunking(repository, collection),
     own_chunking_strategy: collection.chunking_strategy,
     allow_chunking_override: collection.allow_chunking_override,
+    graph: effectiveGraph(repository, collection),
+    own_graph: collection.graph ?? null,
     metadata: collection.metadata,
     effective_metadata: effectiveMetadata(repository.metadata, collection.metadata),
     allowed_groups: collection.allowed_groups,
@@ -120,6 +142,8 @@ export function collectionView({ repository, collection, etag, decision }: OpenC
     access: decision.level,
     created_by: collection.created_by,
     created_at: collection.created_at,
+    ...(collection.migrated?.created_at === "estimated" ? { created_at_estimated: true } : {}),
+    ...(collection.hold === undefined ? {} : { held_by: collection.hold.migration_id }),
     updated_at: collection.updated_at,
     deleted_at: collection.deleted_at,
     purge_at: collection.purge_at,
@@ -157,6 +181,8 @@ export interface DocumentView {
   readonly chunk_count: number;
   /** How the passages that searches show were cut. */
   readonly chunking_strategy: ChunkingStrategy | null;
+  /** What of it is in the graph, and what a reader should know of that; null: nothing ever was. */
+  readonly graph: Omit<DocumentGraph, "sources"> | null;
   readonly metadata: JsonObject;
   readonly source: DocumentSource;
   /** The version that searches show; another one may be on its way. */
@@ -190,6 +216,7 @@ export function documentView({ record, etag }: Stored<DocumentRecord>): Document
     progress: record.progress,
     chunk_count: record.live?.chunk_count ?? 0,
     chunking_strategy: record.live?.chunking_strategy ?? record.chunking_override,
+    graph: graphView(record),
     metadata: record.metadata,
     source: record.source,
     live_version: record.live?.version ?? null,
@@ -199,6 +226,12 @@ export function documentView({ record, etag }: Stored<DocumentRecord>): Document
     job_id: record.job_id,
     etag,
   };
+}
+
+function graphView({ graph }: DocumentRecord): DocumentView["graph"] {
+  if (graph === undefined) return null;
+  const { sources: _, ...told } = graph;
+  return told;
 }
 
 export interface JobView {
@@ -232,4 +265,51 @@ export function jobView(job: JobRecord): JobView {
     created_at,
     updated_at,
   };
+}
+
+/** An operation on all stores, and how far each of them got. */
+export interface OperationView {
+  readonly operation_id: string;
+  readonly action: Operation["action"];
+  readonly status: Operation["status"];
+  /** A store was left out: it cannot do this, and it was allowed. */
+  readonly partial: boolean;
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+  readonly stores: readonly StoreView[];
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly finished_at: string | null;
+}
+
+export interface StoreView extends Pick<StoreRow, "store" | "status" | "attempts" | "deleted" | "remaining" | "duration_ms" | "error"> {
+  /** When it is tried again. */
+  readonly next_at: string | null;
+}
+
+export function operationView(operation: Operation): OperationView {
+  const { operation_id, action, status, partial, repository_id, collection_id, incarnation } = operation;
+  const { created_by, created_at, updated_at, finished_at } = operation;
+  const stores = operation.stores.map(storeView);
+  return {
+    operation_id,
+    action,
+    status,
+    partial,
+    repository_id,
+    collection_id,
+    incarnation,
+    stores,
+    created_by,
+    created_at,
+    updated_at,
+    finished_at,
+  };
+}
+
+function storeView({ store, status, attempts, deleted, remaining, duration_ms, error, next_at }: StoreRow): StoreView {
+  const waits = status === "waiting" ? new Date(next_at).toISOString() : null;
+  return { store, status, attempts, deleted, remaining, duration_ms, error, next_at: waits };
 }

@@ -33,12 +33,17 @@ export async function* readJson(texts: AsyncIterable<string>, context: ReadConte
   };
   for await (const text of texts) {
     sink.reading(text.length);
-    for (const part of attempt(() => scanner.write(text))) {
-      if (part.kind === "member")
-        throw problemAt("json", part.line, `The body is an array of triples, or an object whose "triples" is one; "${part.key.slice(0, 60)}" is neither.`);
-      sink.add(item(part, index++, context));
+    const parts = attempt(() => scanner.write(text));
+    try {
+      for (const part of parts) {
+        if (part.kind === "member")
+          throw problemAt("json", part.line, `The body is an array of triples, or an object whose "triples" is one; "${part.key.slice(0, 60)}" is neither.`);
+        sink.add(item(part, index++, context));
+      }
+    } finally {
+      // What stands before a mistake is handed on before it is told.
+      yield* sink.take();
     }
-    yield* sink.take();
   }
   attempt(() => {
     scanner.end();

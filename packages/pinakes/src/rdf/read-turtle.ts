@@ -3,7 +3,7 @@
  * token with its line before it uses it: what is wrong is found while that line is known.
  */
 import type { Token } from "n3";
-import { invalid } from "../domain/errors.ts";
+import { invalid, type PinakesError } from "../domain/errors.ts";
 import type { Quad } from "../domain/rdf.ts";
 import { checkText } from "./check-term.ts";
 import { rdfLimits } from "./limits.ts";
@@ -44,21 +44,25 @@ export async function* readTurtle(
       },
     },
   );
-  const give = (event: "data" | "end", text: string) => {
+  const give = (event: "data" | "end", text: string): PinakesError | undefined => {
     try {
       sink.reading(text.length);
       listeners.get(event)?.(text);
       if (event === "data") place.read(text);
+      return undefined;
     } catch (error) {
-      throw problemAt(format, place.lineOf(undefined), error);
+      return problemAt(format, place.lineOf(undefined), error);
     }
   };
+  // What stands before a mistake is handed on before it is told.
   for await (const text of texts) {
-    give("data", text);
+    const problem = give("data", text);
     yield* sink.take();
+    if (problem !== undefined) throw problem;
   }
-  give("end", "");
+  const problem = give("end", "");
   yield* sink.take();
+  if (problem !== undefined) throw problem;
 }
 
 /** Where the parser stands, and what it may not go beyond. */

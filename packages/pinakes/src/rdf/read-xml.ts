@@ -4,7 +4,7 @@
  * once and never looked at again, so there is no bomb of entities in entities; one that names another is refused, since it would be wrong.
  */
 import type { RdfXmlParser } from "rdfxml-streaming-parser";
-import { invalid } from "../domain/errors.ts";
+import { invalid, type PinakesError } from "../domain/errors.ts";
 import type { Quad } from "../domain/rdf.ts";
 import { rdfLimits } from "./limits.ts";
 import { problemAt } from "./problem.ts";
@@ -30,22 +30,26 @@ export async function* readXml(texts: AsyncIterable<string>, context: ReadContex
   const sink = new QuadSink();
   const parser = await makeParser(sink, context);
   const { saxParser } = parser as unknown as Insides;
-  const attempt = (text: string, act: () => void) => {
+  const attempt = (text: string, act: () => void): PinakesError | undefined => {
     try {
       sink.reading(text.length);
       act();
       if (saxParser.text.length > rdfLimits.tokenCharsMax)
         throw invalid(`Something here does not end within ${rdfLimits.tokenCharsMax} characters: an end tag or quote may be missing, or a text is too long.`);
     } catch (error) {
-      throw problemAt("rdfxml", saxParser.line, error);
+      return problemAt("rdfxml", saxParser.line, error);
     }
+    return undefined;
   };
+  // What stands before a mistake is handed on before it is told.
   for await (const text of texts) {
-    attempt(text, () => write(parser, text));
+    const problem = attempt(text, () => write(parser, text));
     yield* sink.take();
+    if (problem !== undefined) throw problem;
   }
-  attempt("", () => saxParser.close());
+  const problem = attempt("", () => saxParser.close());
   yield* sink.take();
+  if (problem !== undefined) throw problem;
 }
 
 function write(parser: RdfXmlParser, text: string): void {

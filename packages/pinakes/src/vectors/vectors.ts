@@ -7,7 +7,7 @@ import type { SegmentCache } from "./cache/segment-cache.ts";
 import { collectGarbage, type CollectResult } from "./care/collect.ts";
 import { inspectDead, listDead, requestDead, type InspectedDelta } from "./care/dead-letters.ts";
 import { fsck, type FsckReport } from "./care/fsck.ts";
-import { purgeCollection, trashCollection, undeleteCollection, type PurgeResult } from "./care/remove.ts";
+import { purgeCollection, remainsOf, trashCollection, undeleteCollection, type PurgeResult, type Remains } from "./care/remove.ts";
 import { repairFromBucket, type RepairResult } from "./care/repair.ts";
 import { restoreVersion, type RestoreResult } from "./care/restore.ts";
 import type { CompactionResult, Compactor } from "./compact/compactor.ts";
@@ -178,6 +178,11 @@ export class Vectors {
     this.#pieces.reader.forget(site);
     await this.#pieces.cache.forget(site);
     return result;
+  }
+
+  /** How much is still there, whatever its state: for who must know that a purge left nothing. */
+  async remains(scope: Scope, collection: string): Promise<Remains> {
+    return remainsOf(this.#site(scope, collection));
   }
 
   /** Deltas that could not be read. */

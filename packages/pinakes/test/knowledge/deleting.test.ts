@@ -79,13 +79,20 @@ describe.each(engines)("deleting on %s", (engine) => {
     await expect(knowledge.createCollection(caller, repository, { name: "wanted" })).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("an archived collection comes back archived; an id in the trash is not given again", async () => {
+  it("R-TG-48 an archived collection comes back archived; an id in the trash can be given again, and is then taken", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await knowledge.archiveCollection(caller, repository, collection);
     await remove(place);
-    const again = knowledge.createCollection(caller, repository, { collection_id: collection, name: "Again" });
-    await expect(again).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("restored until") });
+    await knowledge.createCollection(caller, repository, { collection_id: collection, name: "Again" });
+    const { items } = await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" });
+    const incarnation = items[0]?.incarnation as string;
+    await expect(knowledge.restoreCollection(caller, repository, collection, { incarnation })).rejects.toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining("has the id"),
+    });
+    const again = await knowledge.deleteCollection(caller, repository, collection, { purge: true, confirm: collection });
+    await until(async () => (await knowledge.jobs.get(caller, again.job_id)).status === "succeeded");
     expect((await restore(place)).status).toBe("ARCHIVED");
     await expect(upload(place, "a.txt", "x")).rejects.toMatchObject({ code: "CONFLICT" });
   });
@@ -107,7 +114,10 @@ describe.each(engines)("deleting on %s", (engine) => {
     expect(job).toMatchObject({ result: { mode: "purge", stores: expect.any(Array) } });
     await expect(knowledge.collection(caller, repository, collection, { deleted: true })).rejects.toMatchObject(notFound);
     expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
-    expect((await test.pinakes.items.query(caller.scope, "documents", { equals: { repository_id: repository, incarnation } })).items).toEqual([]);
+    // The fence alone stays, for ever: it is what refuses writes that come late.
+    expect((await test.pinakes.items.query(caller.scope, "documents", { equals: { repository_id: repository, incarnation } })).items).toMatchObject([
+      { id: "fence", document: { status: "PURGED" } },
+    ]);
     await expect(test.pinakes.vectors.count(caller.scope, `${incarnation}.1`)).rejects.toMatchObject(notFound);
     await expect(purge(collection)).rejects.toMatchObject(notFound);
     // A new life under the old id knows nothing of the old one.

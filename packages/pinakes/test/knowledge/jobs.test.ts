@@ -85,7 +85,11 @@ describe.each(engines)("jobs on %s", (engine) => {
     expect((await knowledge.jobs.get(other, jobId)).kind).toBe("ingest");
     await expect(knowledge.jobs.retry(other, jobId)).rejects.toMatchObject({ code: "FORBIDDEN" });
     const { collection_id } = await knowledge.createCollection(place.caller, repository, { name: "Short-lived" });
-    const purge = await knowledge.deleteCollection(place.caller, repository, collection_id, { purge: true, confirm: collection_id });
+    const may = test.as("ann", { groups: ["g"], permissions: ["purge"] });
+    await expect(knowledge.deleteCollection(place.caller, repository, collection_id, { purge: true, confirm: collection_id })).rejects.toMatchObject({
+      code: "FORBIDDEN",
+    });
+    const purge = await knowledge.deleteCollection(may, repository, collection_id, { purge: true, confirm: collection_id });
     await expect.poll(async () => (await knowledge.jobs.get(place.caller, purge.job_id)).status).toBe("succeeded");
   });
 });

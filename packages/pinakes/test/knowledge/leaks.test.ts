@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { harmless, onCollection, onEverything, onRepository, withoutCaller, type Target } from "./support/attempts.ts";
-import { openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { body, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
 
 let test: TestPinakes;
@@ -16,6 +16,7 @@ const missing = (repository: string = randomUUID()): Target => ({
   deleted: randomUUID(),
   document: randomUUID(),
   job: randomUUID(),
+  operation: randomUUID(),
   evaluation: randomUUID(),
   pipeline: randomUUID(),
 });
@@ -34,8 +35,13 @@ async function fill(repository: string, caller: Caller, input: object): Promise<
   const { collection_id } = await knowledge.createCollection(caller, repository, { name, description: "about tangerine", ...input });
   const place: Place = { knowledge, caller, repository, collection: collection_id };
   const { document_id } = await uploaded(place, "secret.txt", "the launch code is tangerine");
+  await knowledge.graph.loadTriples(caller, repository, collection_id, { format: "ntriples", body: body('<a:secret> <a:of> "tangerine" .\n') });
   const trash = await knowledge.createCollection(caller, repository, { name: `${name} trash`, ...input });
   const { job_id } = await knowledge.deleteCollection(caller, repository, trash.collection_id);
+  const archived = await knowledge.createCollection(caller, repository, { name: `${name} archive`, ...input });
+  await knowledge.archiveCollection(caller, repository, archived.collection_id);
+  const operations = await knowledge.operations(caller, { limit: 100 });
+  const operation = operations.items.find((one) => one.collection_id === archived.collection_id)?.operation_id as string;
   const { evaluation_id } = await knowledge.evaluations.create(caller, {
     name,
     collections: [{ repository, collection: collection_id }],
@@ -47,6 +53,7 @@ async function fill(repository: string, caller: Caller, input: object): Promise<
     deleted: trash.collection_id,
     document: document_id,
     job: job_id,
+    operation,
     evaluation: evaluation_id,
     pipeline: randomUUID(),
   };
@@ -82,7 +89,7 @@ describe.each(outsiders)("%s", (_, who) => {
 
   it.each(Object.keys(onEverything))("%s: no trace of it", async (name) => {
     const text = await outcome(onEverything[name]?.(test.knowledge, who(), group) as Promise<unknown>, missing());
-    for (const trace of [group.collection, group.deleted, group.document, group.job, group.evaluation, "launch code", "Secret", "vault"])
+    for (const trace of [group.collection, group.deleted, group.document, group.job, group.operation, group.evaluation, "launch code", "Secret", "vault"])
       expect(text).not.toContain(trace);
   });
 });
@@ -99,7 +106,8 @@ describe("a user of the group, on a private collection of the same repository", 
 
   it.each(Object.keys(onEverything).filter((name) => !name.startsWith("queue.")))("%s: no trace of it", async (name) => {
     const text = await outcome(onEverything[name]?.(test.knowledge, who(), hidden) as Promise<unknown>, missing());
-    for (const trace of [hidden.collection, hidden.deleted, hidden.document, hidden.job, hidden.evaluation]) expect(text).not.toContain(trace);
+    for (const trace of [hidden.collection, hidden.deleted, hidden.document, hidden.job, hidden.operation, hidden.evaluation])
+      expect(text).not.toContain(trace);
   });
 });
 
@@ -110,8 +118,8 @@ describe("the table", () => {
         .filter((name) => name !== "constructor")
         .map((name) => `${prefix}${name}`);
     const { knowledge } = test;
-    const { rows, grants, queue, activity, pipelines, evaluations, jobs } = knowledge;
-    const parts = { rows, grants, queue, activity, pipelines, evaluations, jobs };
+    const { rows, graph, grants, queue, activity, pipelines, evaluations, jobs } = knowledge;
+    const parts = { rows, graph, grants, queue, activity, pipelines, evaluations, jobs };
     expect(Object.keys(knowledge).sort()).toEqual(Object.keys(parts).sort());
     const there = [...methods(knowledge, ""), ...Object.entries(parts).flatMap(([name, part]) => methods(part, `${name}.`))];
     const known = new Set([...Object.keys({ ...onRepository, ...onCollection, ...onEverything }), ...harmless, ...withoutCaller]);
@@ -124,6 +132,7 @@ describe("the table", () => {
       });
       expect(await knowledge.document(test.admin, "vault", target.collection, target.document)).toMatchObject({ status: "indexed", version: 1 });
       expect((await knowledge.collection(test.admin, "vault", target.deleted, { deleted: true })).status).toBe("DELETED");
+      expect((await knowledge.graph.matchTriples(test.admin, "vault", target.collection)).items).toMatchObject([{ o: { value: "tangerine" } }]);
     }
   });
 

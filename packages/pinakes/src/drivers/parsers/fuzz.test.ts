@@ -19,6 +19,12 @@ const valid = {
   xml: encode('<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "x">]><a><b k="v">x &e; <i>y</i></b><![CDATA[z]]></a>'),
   yaml: encode("a: &x [1, 2]\nb: *x\n? c\n: |\n  text\n---\n- 1\n- {k: v}\n"),
   rtf: encode("{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 A;}}\\outlinelevel0 Head\\par\\pard \\u8364?x\\'e9{\\*\\x y}a\\cell b\\cell\\row\\bin3 abc}"),
+  ttl: encode('@prefix a: <urn:a:> .\na:b a:c "d" , [ a:e 1 ] .\n'),
+  nt: encode('<urn:a> <urn:b> "c"@en .\n'),
+  nq: encode('<urn:a> <urn:b> "c" <urn:g> .\n'),
+  trig: encode("<urn:g> { <urn:a> <urn:b> _:c }\n"),
+  jsonld: encode('{"@context": {"n": "urn:n"}, "@id": "urn:a", "n": ["x", 1]}'),
+  rdf: encode('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="urn:a"/></rdf:RDF>'),
   docx: makeDocx(docxBody, { "styles.xml": docxStyles }),
 } satisfies Partial<Record<FileType, Uint8Array>>;
 

@@ -37,6 +37,12 @@ describe("parsing in threads", () => {
       yaml: encode("a: hello"),
       rtf: encode("{\\rtf1 hello}"),
       log: encode("10:00 hello"),
+      ttl: encode('<urn:a> <urn:b> "hello" .'),
+      nt: encode('<urn:a> <urn:b> "hello" .'),
+      nq: encode('<urn:a> <urn:b> "hello" <urn:g> .'),
+      trig: encode('<urn:g> { <urn:a> <urn:b> "hello" }'),
+      jsonld: encode('{"@id": "urn:a", "urn:b": "hello"}'),
+      rdf: encode('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">hello</rdf:RDF>'),
     };
     const parsed = await Promise.all(fileTypes.map((fileType) => parser.parse({ bytes: files[fileType], fileType })));
     for (const { text } of parsed) expect(text).toContain("hello");

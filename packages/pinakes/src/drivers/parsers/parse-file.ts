@@ -42,6 +42,13 @@ const textParsers: Readonly<Record<Exclude<FileType, "pdf" | "docx" | "rtf">, (t
   json: parseJson,
   xml: parseXml,
   yaml: (text) => parseYaml(text),
+  // Their triples are read when they go into the graph; the text is what a citation of one quotes.
+  ttl: parseText,
+  nt: parseText,
+  nq: parseText,
+  trig: parseText,
+  jsonld: parseText,
+  rdf: parseText,
 };
 
 async function parseAs(fileType: FileType, bytes: Uint8Array): Promise<ParsedText> {

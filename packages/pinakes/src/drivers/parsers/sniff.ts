@@ -41,6 +41,12 @@ const expected: Readonly<Record<FileType, string>> = {
   yaml: "YAML",
   rtf: "an RTF document",
   log: "a log",
+  ttl: "Turtle",
+  nt: "N-Triples",
+  nq: "N-Quads",
+  trig: "TriG",
+  jsonld: "JSON-LD",
+  rdf: "RDF/XML",
 };
 
 /** Refuses bytes that are clearly not what the file's name says. */

@@ -3,13 +3,14 @@ import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { accepted, created, defineRoute, ok, queryFlag, type Route } from "../kit/index.ts";
-import { chunkingInput, cid, Collection, groupsInput, Job, metadataInput, pageOf, paging, rid } from "./schemas.ts";
+import { chunkingInput, cid, Collection, graphInput, groupsInput, Job, metadataInput, pageOf, paging, rid } from "./schemas.ts";
 
 const fields = {
   name: z.string().optional().describe("Letters, digits, spaces, - and _; unique in the repository, ignoring case."),
   description: z.string().optional(),
   chunking_strategy: chunkingInput.optional(),
   allow_chunking_override: z.boolean().optional(),
+  graph: graphInput.optional(),
   metadata: metadataInput.optional(),
   allowed_groups: groupsInput.optional(),
   private: z.boolean().optional().describe("Only its creator and admins see it."),
@@ -195,7 +196,7 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "collections",
       auth: "caller",
       params,
-      answers: { 200: { description: "Counters, and what a recount gives.", schema: z.looseObject({ document_count: z.number(), consistent: z.boolean() }) } },
+      answers: { 200: { description: "Counters, and what a recount gives.", schema: z.looseObject({ document_count: z.number(), triples: z.number(), consistent: z.boolean() }) } },
       handler: async ({ caller, params: p }) => ok(await knowledge.usage(caller, p.rid, p.cid)),
     }),
   ];

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, created, defineRoute, ok, type Route } from "../kit/index.ts";
-import { chunkingInput, groupsInput, Job, metadataInput, pageOf, paging, Repository, rid } from "./schemas.ts";
+import { chunkingInput, graphInput, groupsInput, Job, metadataInput, pageOf, paging, Repository, rid } from "./schemas.ts";
 
 const fields = {
   name: z.string().optional(),
@@ -11,6 +11,7 @@ const fields = {
   allow_user_collections: z.boolean().optional().describe("Whether who is no admin may make collections; true when absent."),
   auto_create: z.boolean().optional().describe("Whether a document for a collection that is not there makes it; false when absent."),
   chunking_strategy: chunkingInput.optional(),
+  graph: graphInput.optional(),
   metadata: metadataInput.optional(),
 };
 

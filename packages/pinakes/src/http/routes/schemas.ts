@@ -34,6 +34,19 @@ export const ChunkingStrategy = z
 /** Checked by the feature, which takes three spellings of it. */
 export const chunkingInput = z.json().describe("`{ type, unit, chunk_size, chunk_overlap, separators }`; also as LISA writes it. null: as the parent has it.");
 
+export const GraphSettings = z
+  .looseObject({
+    extract: z.enum(["off", "structured", "cooccurrence", "llm"]),
+    key: z.string().optional(),
+    model: z.string().optional(),
+    entity_types: z.array(z.string()).optional(),
+  })
+  .meta({ id: "GraphSettings" });
+/** Checked by the feature. */
+export const graphInput = z
+  .json()
+  .describe("What of documents goes into the graph: `{ extract: off | structured | cooccurrence | llm, key, model, entity_types }`. null: as the parent has it.");
+
 export const Metadata = z.object({ tags: z.array(z.string()), custom_fields: json }).meta({ id: "Metadata" });
 export const metadataInput = z.strictObject({ tags: z.array(z.string()).optional(), custom_fields: json.optional() });
 export const groupsInput = z.array(z.string()).nullable().describe("Groups that may use it; null or []: as the parent, or everybody in the workspace.");
@@ -48,6 +61,7 @@ export const Repository = z
     allow_user_collections: z.boolean(),
     auto_create: z.boolean(),
     chunking_strategy: ChunkingStrategy.nullable(),
+    graph: GraphSettings.nullable(),
     metadata: Metadata,
     personal: z.boolean(),
     status: z.string(),
@@ -68,6 +82,8 @@ export const Collection = z
     chunking_strategy: ChunkingStrategy,
     own_chunking_strategy: ChunkingStrategy.nullable(),
     allow_chunking_override: z.boolean(),
+    graph: GraphSettings,
+    own_graph: GraphSettings.nullable(),
     metadata: Metadata,
     effective_metadata: Metadata,
     allowed_groups: z.array(z.string()).nullable(),
@@ -110,6 +126,13 @@ export const Document = z
     progress: z.object({ done: z.number(), total: z.number() }).nullable(),
     chunk_count: z.number(),
     chunking_strategy: ChunkingStrategy.nullable(),
+    graph: z
+      .looseObject({
+        triples: z.number(),
+        warnings: z.array(z.string()).optional(),
+        failed_passages: z.array(z.object({ chunk: z.number(), error: z.string() })).optional(),
+      })
+      .nullable(),
     metadata: json,
     source: z.looseObject({ type: z.enum(["manual", "auto", "existing"]), uri: z.string() }),
     live_version: z.number().nullable(),
@@ -144,7 +167,7 @@ export const Hit = z
     chunk_id: z.string(),
     text: z.string(),
     score: z.number(),
-    scores: z.object({ vector: z.number().optional(), keyword: z.number().optional() }),
+    scores: z.object({ vector: z.number().optional(), keyword: z.number().optional(), graph: z.number().optional() }),
     metadata: json,
     citation: Citation,
   })
@@ -153,7 +176,14 @@ export const Hit = z
 export const SearchAnswer = z
   .looseObject({
     hits: z.array(Hit),
-    mode_used: z.enum(["hybrid", "vector", "keyword"]),
+    graph: z
+      .looseObject({
+        entities: z.array(z.looseObject({ entity: z.string(), words: z.string(), score: z.number() })),
+        edges: z.array(z.looseObject({ s: json, p: json, o: json, hop: z.number(), score: z.number(), sources: z.array(z.looseObject({ document_id: z.string(), chunk_id: z.string() })) })),
+      })
+      .optional()
+      .describe("What the graph went over: entities that the question names, and triples with the passages that state them."),
+    mode_used: z.enum(["hybrid", "vector", "keyword", "graph"]),
     timings: z.object({ embed_ms: z.number(), search_ms: z.number(), total_ms: z.number() }),
   })
   .meta({ id: "SearchAnswer" });

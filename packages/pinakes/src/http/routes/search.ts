@@ -7,7 +7,7 @@ import { cid, rid, SearchAnswer } from "./schemas.ts";
 
 const fields = {
   query: z.string(),
-  mode: z.enum(["hybrid", "vector", "keyword"]).optional().describe("hybrid when absent."),
+  mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional().describe("hybrid when absent."),
   limit: z.number().int().optional().describe("10 when absent, at most 1,000."),
   filter: z.record(z.string(), z.json()).optional().describe("On the documents' metadata and `filename`, `file_type`, `page`, …; evaluated before ranking."),
   min_score: z.number().optional(),
@@ -18,6 +18,14 @@ const fields = {
   fusion: z.enum(["convex", "rrf"]).optional(),
   vector_weight: z.number().optional().describe("0…1: the share of the vectors in the mix."),
   archived: z.boolean().optional(),
+  graph: z
+    .strictObject({
+      hops: z.number().int().optional().describe("0…3, 1 when absent: how far from the entities that the question names; 0 leaves the graph out."),
+      limit: z.number().int().optional().describe("Edges that the answer shows; 20 when absent, at most 100."),
+      weight: z.number().optional().describe("0…1: how much the graph can add to a score; 0.5 when absent."),
+    })
+    .optional()
+    .describe("How the graph takes part, in the modes hybrid and graph. Collections without triples are searched as before."),
 };
 
 const CitationToVerify = z.looseObject({

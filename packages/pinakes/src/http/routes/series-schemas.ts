@@ -76,8 +76,8 @@ const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as
 export function aggregateBody<const Group extends string>(groups: readonly [Group, ...Group[]]) {
   const group = z.enum(groups);
   return z.strictObject({
-    from: z.string().optional(),
-    to: z.string().optional(),
+    from: z.string().optional().describe("Included; 24 hours before `to` when absent."),
+    to: z.string().optional().describe("Not included; now when absent."),
     bucket: z.string().optional().describe("minute, hour, day, or e.g. 5m, 6h, 2d; absent: one row per group."),
     aggregates: z.array(z.enum(aggregates)).min(1),
     group_by: z.array(group).optional(),
@@ -95,5 +95,7 @@ export const AggregateAnswer = z
       }),
     ),
     rows_aggregated: z.number(),
+    from: z.string().describe("What was looked at, included."),
+    to: z.string().describe("Not included."),
   })
   .meta({ id: "AggregateResult" });

@@ -53,7 +53,7 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       auth: "public",
       answers: { 200: { description: "Name, version, engines and models.", schema: z.looseObject({ name: z.string(), version: z.string() }) } },
       handler: () => {
-        const { name, version, database, uptimeMs, items, objects, queue } = pinakes.info();
+        const { name, version, database, uptimeMs, items, objects, queue, triples } = pinakes.info();
         return ok({
           name,
           version,
@@ -62,6 +62,7 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
           items: { engine: items.engine, index_reads: items.indexReads, batch_operations_max: items.batchOperationsMax, durable: items.durable },
           objects: { driver: objects.driver, conditional_put: objects.conditionalPut, durable: objects.durable },
           queue: { driver: queue.driver, dedup_window_ms: queue.dedupWindowMs, durable: queue.durable },
+          triples: { engine: triples.engine, reads: triples.reads, atomic_quads_max: triples.atomicQuadsMax, durable: triples.durable },
           models: pinakes.knowledge.models,
         });
       },

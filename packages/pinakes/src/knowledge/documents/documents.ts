@@ -3,7 +3,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { SessionTokens } from "../../ports/item-store.ts";
 import type { IngestQueue } from "../ingest/ingest-queue.ts";
-import { readParsedText, textKey } from "../ingest/parsed-text.ts";
+import { derivedKeys, readParsedText } from "../ingest/parsed-text.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../ingest/removals.ts";
 import { chunkId } from "../ingest/passages.ts";
 import { knowledgeLimits } from "../limits.ts";
@@ -104,7 +104,7 @@ export class Documents {
     const left = {
       chunks: [...shownRanges(record), ...unfinishedChunks(record, generation)],
       object_keys:
-        record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), textKey(shelf, document_id, number)]),
+        record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), ...derivedKeys(shelf, document_id, number)]),
       now: this.#parts.clock.now(),
     };
     await shelf.write([

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { BatchResult, Item, ItemStore, Operation } from "../../ports/item-store.ts";
 import type { Stored } from "../model/library.ts";
+import { noteLateWrite } from "./late-writes.ts";
 import {
   documentsContainer,
   documentStatuses,
@@ -65,14 +66,15 @@ export class Shelf {
   }
 
   /** Puts the fence and the counters there, before the first document. */
-  async ensure(): Promise<Stored<FenceRecord>> {
+  async ensure(status: FenceRecord["status"] = "ACTIVE"): Promise<Stored<FenceRecord>> {
     const known = await this.fence();
     if (known !== undefined) return known;
-    const fence: FenceRecord = { kind: "fence", status: "ACTIVE", collection_id: this.place.collection_id, generation: 1 };
+    const fence: FenceRecord = { kind: "fence", status, collection_id: this.place.collection_id, generation: 1, held: true };
     try {
       const { results } = await this.#batch([
         { op: "create", document: this.document(itemIds.fence, fence) },
-        { op: "create", document: this.document(itemIds.stats, emptyStats) },
+        // A life that ends before it began has nothing to count.
+        ...(status === "PURGED" ? [] : [{ op: "create", document: this.document(itemIds.stats, emptyStats) } as const]),
       ]);
       return { record: fence, etag: results[0]?.etag as string };
     } catch (error) {
@@ -83,10 +85,17 @@ export class Shelf {
     }
   }
 
-  /** From here on documents are taken, or are not. */
+  /** From here on documents are taken, or are not. CONFLICT once the life is being removed for good. */
   async setStatus(status: FenceRecord["status"]): Promise<void> {
-    await this.ensure();
-    await this.clean([{ op: "patch", id: itemIds.fence, patch: [{ op: "set", path: "/status", value: status }] }]);
+    await this.ensure(status);
+    // Written also where it says so already: who read the fence before must not take it for unchanged.
+    const patch = [{ op: "set" as const, path: "/status", value: status }];
+    try {
+      await this.clean([{ op: "patch", id: itemIds.fence, patch, ...(status === "PURGED" ? {} : { where: { status: { ne: "PURGED" } } }) }]);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being removed for good.`, { cause: error });
+    }
   }
 
   async fence(): Promise<Stored<FenceRecord> | undefined> {
@@ -132,7 +141,9 @@ export class Shelf {
       return await this.#batch([{ op: "check", id: itemIds.fence, where }, ...operations]);
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 0) throw error;
-      if (generation !== undefined && (await this.fence())?.record.status === "ACTIVE")
+      const status = (await this.fence())?.record.status;
+      if (status === "DELETED" || status === "PURGED") noteLateWrite(this.#items);
+      if (generation !== undefined && status === "ACTIVE")
         throw new PinakesError("UNAVAILABLE", "The collection was re-indexed meanwhile; try again.", { cause: error });
       throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" takes no documents: it is archived or deleted.`, { cause: error });
     }

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import type { IngestQueue } from "../ingest/ingest-queue.ts";
-import { textKey } from "../ingest/parsed-text.ts";
+import { derivedKeys } from "../ingest/parsed-text.ts";
 import { removal, unfinishedChunks } from "../ingest/removals.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { archived, type OpenCollection } from "../model/collections.ts";
@@ -221,7 +221,7 @@ export class Uploads {
     };
     const object_keys = versions
       .slice(knowledgeLimits.versionsKeptMax)
-      .flatMap((old) => [contentKey(shelf, record.document_id, old.version), textKey(shelf, record.document_id, old.version)]);
+      .flatMap((old) => [contentKey(shelf, record.document_id, old.version), ...derivedKeys(shelf, record.document_id, old.version)]);
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
       shelf.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),

@@ -11,8 +11,8 @@ export function readConfiguration(input: unknown, where: string): Configuration 
   if (!isJsonObject(input)) throw invalid(`${where}: must be an object such as {"mode":"hybrid","fusion":"convex","vector_weight":0.4}.`);
   for (const name of Object.keys(input)) if (!fields.includes(name)) throw invalid(`${where}.${name}: unknown field; there are ${fields.join(", ")}.`);
   const { mode, fusion, vector_weight, diversity } = input;
-  if (mode !== undefined && mode !== "hybrid" && mode !== "vector" && mode !== "keyword")
-    throw invalid(`${where}.mode: must be hybrid, vector or keyword, got ${show(mode)}.`);
+  if (mode !== undefined && mode !== "hybrid" && mode !== "vector" && mode !== "keyword" && mode !== "graph")
+    throw invalid(`${where}.mode: must be hybrid, vector, keyword or graph, got ${show(mode)}.`);
   if (fusion !== undefined && fusion !== "convex" && fusion !== "rrf") throw invalid(`${where}.fusion: must be convex or rrf, got ${show(fusion)}.`);
   return {
     ...(mode === undefined ? {} : { mode }),

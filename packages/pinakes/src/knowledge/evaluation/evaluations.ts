@@ -29,7 +29,7 @@ const Run = z.object({
   finished_at: z.string(),
   run_by: z.string(),
   configuration: z.object({
-    mode: z.enum(["hybrid", "vector", "keyword"]).optional(),
+    mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional(),
     fusion: z.enum(["convex", "rrf"]).optional(),
     vector_weight: z.number().optional(),
     diversity: z.number().optional(),

@@ -15,7 +15,9 @@ import type { Library, Stored } from "../model/library.ts";
 import { itemIds, type CollectionRecord, type DocumentRecord, type IndexedVersion, type RepositoryRecord, type VersionInfo } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
-import { saveParsedText, textKey } from "./parsed-text.ts";
+import { extractGraph, type ExtractedGraph } from "./extract-graph.ts";
+import { parted, removeSources, sourceMark, withSource, writeGraph } from "./graph-support.ts";
+import { derivedKeys, saveParsedText } from "./parsed-text.ts";
 import { appendRows, chunkId, deleteChunks } from "./passages.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "./removals.ts";
 import { storePassages } from "./store-passages.ts";
@@ -49,15 +51,20 @@ export class DocumentIngester {
   async ingest(work: Ingestion): Promise<DocumentRecord | undefined> {
     const { repository, collection } = await this.#owners(work.shelf);
     const begun = await this.#begin(work, collection.embedding_model);
-    if (begun === undefined) return undefined;
+    if (begun === undefined) {
+      await this.#takeBackLate(work);
+      return undefined;
+    }
     const { record } = begun.current;
     const strategy = record.chunking_override ?? effectiveChunking(repository, collection);
     let chunks: readonly Chunk[] = [];
     try {
       const parsed = await this.#parse(work, record);
       chunks = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
-      await this.#index(work, begun, chunks, repository.owner ?? record.uploaded_by);
-      return await this.#finish(work, begun, strategy, chunks.length);
+      const { version } = newestVersion(record);
+      const graph = await extractGraph(this.#parts, { ...work, repository, collection, document: record, version, parsed, chunks });
+      await this.#index(work, begun, { chunks, graph }, repository.owner ?? record.uploaded_by);
+      return await this.#finish(work, begun, strategy, { chunks, graph });
     } catch (error) {
       await this.#takeBack(work, begun, chunks.length);
       throw error instanceof Overtaken && (await this.#isStillOurs(work, begun, error)) ? touched(error) : error;
@@ -77,9 +84,25 @@ export class DocumentIngester {
     // Another try of the same run writes the very same passages.
     if (found?.record.run === run) return;
     await deleteChunks(this.#parts, shelf, documentId, [{ run, chunk_count, generation }]);
+    await removeSources(this.#parts, shelf, documentId, [sourceMark({ run, generation })]);
     const { version } = newestVersion(current.record);
     if (found?.record.versions.some((entry) => entry.version === version) === true) return;
-    await this.#parts.objects.delete(shelf.scope, [textKey(shelf, documentId, version)]);
+    await this.#parts.objects.delete(shelf.scope, derivedKeys(shelf, documentId, version));
+  }
+
+  /** The same, where the process died before it could: the message comes again, and is not done until this is. */
+  async #takeBackLate({ shelf, documentId, run }: Ingestion): Promise<void> {
+    const found = (await shelf.read(documentId))?.record;
+    if (found !== undefined && (found.run <= run || found.live?.run === run || found.prepared?.run === run)) return;
+    const fence = (await shelf.fence())?.record;
+    if (fence?.status !== "ACTIVE") return;
+    const generations = Array.from({ length: fence.generation }, (_, i) => i + 1);
+    await removeSources(
+      this.#parts,
+      shelf,
+      documentId,
+      generations.map((generation) => sourceMark({ run, generation })),
+    );
   }
 
   /** Says that the document has failed, for good. */
@@ -88,15 +111,16 @@ export class DocumentIngester {
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
     const { record, etag } = found;
     const now = this.#parts.clock.now();
-    const next: DocumentRecord = { ...record, status: "failed", error: reason, progress: null, touched_at: now };
+    const { graph, stale } = parted(record, "goes");
+    const next: DocumentRecord = { ...record, status: "failed", error: reason, progress: null, touched_at: now, ...(graph === undefined ? {} : { graph }) };
     const { generation } = (await work.shelf.fence())?.record ?? { generation: 1 };
     const chunks = unfinishedChunks(record, generation);
     await work.shelf.write([
       this.#replace(work, next, etag),
       work.shelf.move({ from: record.status, to: "failed", syncedAt: this.#now() }),
-      ...(chunks.length === 0 ? [] : [removal(work.shelf, record, "failed", { chunks, now })]),
+      ...(chunks.length + stale.length === 0 ? [] : [removal(work.shelf, record, "failed", { chunks, sources: stale, now })]),
     ]);
-    if (chunks.length > 0) await removeLeftovers(this.#parts, work.shelf);
+    if (chunks.length + stale.length > 0) await removeLeftovers(this.#parts, work.shelf);
   }
 
   /** Remembers why a try failed; the document stays on its way. */
@@ -154,8 +178,11 @@ export class DocumentIngester {
     return parsed;
   }
 
-  async #index(work: Ingestion, begun: Begun, chunks: readonly Chunk[], userId: string): Promise<void> {
+  async #index(work: Ingestion, begun: Begun, { chunks, graph }: Made, userId: string): Promise<void> {
     const { shelf, signal } = work;
+    const mark = sourceMark({ run: begun.current.record.run, generation: begun.generation });
+    const again = begun.current.record.graph?.sources.includes(mark) === true;
+    if (graph.parts.size > 0) begun.current = { ...begun.current, record: { ...begun.current.record, graph: withSource(begun.current.record, mark) } };
     await this.#tell(work, begun, { done: 0, total: chunks.length }, true);
     const { record } = begun.current;
     await storePassages(this.#parts, {
@@ -178,6 +205,10 @@ export class DocumentIngester {
       for (let at = 0; at < extra.length; at += 5_000)
         await appendRows(this.#parts, shelf.scope, shelf.vectors(begun.generation), { delete: extra.slice(at, at + 5_000) }, signal);
     }
+    // … and may have found other triples, with settings that have changed since.
+    if (again) await removeSources(this.#parts, shelf, record.document_id, [mark]);
+    const told = () => this.#tell(work, begun, { done: chunks.length, total: chunks.length });
+    await this.#guarded(writeGraph(this.#parts, shelf, record.document_id, mark, { extraction: graph, signal, told }));
   }
 
   /** Progress for whoever watches, and a sign of life for the watchdog; at most once a second. */
@@ -192,9 +223,10 @@ export class DocumentIngester {
   }
 
   /** The one moment at which the new passages become visible and the old ones stop being so. */
-  async #finish(work: Ingestion, begun: Begun, strategy: ChunkingStrategy, chunkCount: number): Promise<DocumentRecord> {
+  async #finish(work: Ingestion, begun: Begun, strategy: ChunkingStrategy, { chunks, graph }: Made): Promise<DocumentRecord> {
     const { record, etag } = begun.current;
     const now = this.#now();
+    const chunkCount = chunks.length;
     const live: IndexedVersion = {
       ...newestVersion(record),
       run: record.run,
@@ -215,13 +247,16 @@ export class DocumentIngester {
     };
     const former = record.live;
     const left = shownRanges(record);
+    const { graph: kept, stale } = parted(next, "goes");
+    const stored: DocumentRecord = kept === undefined ? next : { ...next, graph: { sources: kept.sources, ...graph.told } };
     const operations: Operation[] = [
-      this.#replace(work, next, etag),
+      this.#replace(work, stored, etag),
       work.shelf.move({ from: "indexing", to: "indexed", chunks: chunkCount - (former?.chunk_count ?? 0), syncedAt: now }),
     ];
-    if (left.length > 0) operations.push(removal(work.shelf, record, "replaced", { chunks: left, now: this.#parts.clock.now() }));
+    if (left.length + stale.length > 0)
+      operations.push(removal(work.shelf, record, "replaced", { chunks: left, sources: stale, now: this.#parts.clock.now() }));
     await this.#guarded(work.shelf.write(operations, begun.generation));
-    return next;
+    return stored;
   }
 
   /** The etag of the document is the fence of its run. */
@@ -256,6 +291,12 @@ export async function cutDocument(
   const chunks = await chunkDocument(parsed, strategy, { tokenizer, embed: (texts) => embedder.embed(texts, { signal }), signal });
   if (chunks.length === 0) throw invalid("The document holds no text.");
   return chunks;
+}
+
+/** What a run makes of a document. */
+interface Made {
+  readonly chunks: readonly Chunk[];
+  readonly graph: ExtractedGraph;
 }
 
 interface Begun {

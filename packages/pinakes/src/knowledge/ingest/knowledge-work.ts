@@ -22,8 +22,8 @@ const fields = { due: "not_before", key: "incarnation", dataBeside: true } as co
 
 export const knowledgeWorkContainer: ContainerDefinition = workContainer("knowledge-work", fields);
 
-/** `documents`: uploads and ingestions under way; `purge`: a deleted collection whose time comes; `job`: a job under way. */
-type UnfinishedKind = "documents" | "purge" | "job";
+/** `documents`: uploads and ingestions under way; `purge`: a deleted collection whose time comes; `operation`: one on all stores; `job`: a job under way. */
+type UnfinishedKind = "documents" | "purge" | "operation" | "job";
 
 export interface Unfinished {
   readonly kind: UnfinishedKind;
@@ -64,7 +64,7 @@ export class KnowledgeWork {
 
   /** Unless somebody renewed it since it was read, or may be about to rely on it. */
   async remove(work: RegisteredUnfinished): Promise<void> {
-    if (this.#clock.now() - work.marked_at < restMs && work.kind === "documents") return;
+    if (this.#clock.now() - work.marked_at < restMs && (work.kind === "documents" || work.kind === "operation")) return;
     this.#marked.delete(nameOf(work));
     const { kind, tenant, incarnation, etag } = work;
     await this.#registry.remove({ kind, tenant, key: incarnation, etag });

@@ -11,6 +11,16 @@ export function textKey(shelf: Shelf, documentId: string, version: number): stri
   return `${shelf.prefix}${documentId}/${version}/text`;
 }
 
+/** See model-answers.ts. */
+export function answersKey(shelf: Shelf, documentId: string, version: number): string {
+  return `${shelf.prefix}${documentId}/${version}/answers`;
+}
+
+/** Everything that is made of a version's bytes. */
+export function derivedKeys(shelf: Shelf, documentId: string, version: number): readonly string[] {
+  return [textKey(shelf, documentId, version), answersKey(shelf, documentId, version)];
+}
+
 export async function saveParsedText(
   objects: ObjectStore,
   shelf: Shelf,

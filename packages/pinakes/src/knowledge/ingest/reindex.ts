@@ -22,9 +22,12 @@ import {
 } from "../model/records.ts";
 import { isoTime, laterThan } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { extractGraph } from "./extract-graph.ts";
+import { parted, removeSources, sourceMark, withSource, writeGraph } from "./graph-support.ts";
 import { cutDocument } from "./ingest-document.ts";
 import { readParsedText } from "./parsed-text.ts";
 import { deleteChunks } from "./passages.ts";
+import { removal, removeLeftovers } from "./removals.ts";
 import { storePassages } from "./store-passages.ts";
 
 const atOnce = 4;
@@ -52,7 +55,9 @@ export class Reindexer {
     if (repository === undefined || collection?.record.status !== "ACTIVE")
       throw new PinakesError("NOT_FOUND", `There is no active collection "${collectionId}".`);
     const shelf = new Shelf(this.#parts.items, scope, collection.record);
-    await shelf.ensure();
+    const { record: fence } = await shelf.ensure();
+    // One that ended right after its switch has left some as they were.
+    await this.#settleDocuments(shelf, fence.generation);
     const begun = await this.#begin(shelf, model ?? collection.record.embedding_model);
     const work: Reindexing = { shelf, repository: repository.record, collection: collection.record, next: begun, tools };
     for (let round = 1; ; round += 1) {
@@ -96,8 +101,9 @@ export class Reindexer {
     return { prepared, waiting: open.length > 0 ? Math.max(1, waiting) : 0 };
   }
 
-  async #prepare(work: Reindexing, { record, etag }: Stored<DocumentRecord>): Promise<boolean> {
+  async #prepare(work: Reindexing, found: Stored<DocumentRecord>): Promise<boolean> {
     const { shelf, next, tools } = work;
+    let { record, etag } = found;
     const live = record.live as IndexedVersion;
     const parsed = await readParsedText(this.#parts.objects, shelf, record.document_id, live.version);
     if (parsed === undefined) throw new PinakesError("CORRUPT", `The text of document ${record.document_id} is missing. Upload it again, with replace=true.`);
@@ -117,16 +123,43 @@ export class Reindexer {
       told: async () => tools.signal.throwIfAborted(),
     });
     const range = { run: live.run, chunk_count: chunks.length, generation: next.generation };
+    const mark = sourceMark(range);
     const indexed_at = isoTime(this.#parts.clock.now());
     const prepared: IndexedVersion = { ...live, ...range, chunking_strategy: strategy, indexed_at };
+    const replaced = (next_: DocumentRecord) => ({ op: "replace", document: shelf.document(itemIds.document(record.document_id), next_), ifMatch: etag }) as const;
     try {
-      await shelf.write([{ op: "replace", document: shelf.document(itemIds.document(record.document_id), { ...record, prepared }), ifMatch: etag }]);
+      const extraction = await extractGraph(this.#parts, {
+        ...work,
+        document: record,
+        version: live.version,
+        parsed,
+        chunks,
+        signal: tools.signal,
+        alive: async () => tools.signal.throwIfAborted(),
+      });
+      const before = record.graph?.sources.includes(mark) === true;
+      if (extraction.parts.size > 0 && !before) {
+        const listed = { ...record, graph: withSource(record, mark) };
+        etag = (await shelf.write([replaced(listed)])).results[1]?.etag as string;
+        record = listed;
+      }
+      if (before) await removeSources(this.#parts, shelf, record.document_id, [mark]);
+      await writeGraph(this.#parts, shelf, record.document_id, mark, { extraction, signal: tools.signal, told: async () => {} });
+      const { graph, stale } = parted({ ...record, prepared }, "stays");
+      const now = this.#parts.clock.now();
+      await shelf.write([
+        replaced({ ...record, prepared, ...(graph === undefined ? {} : { graph: { sources: graph.sources, ...extraction.told } }) }),
+        ...(stale.length === 0 ? [] : [removal(shelf, record, `prepared-${next.generation}`, { sources: stale, now })]),
+      ]);
       return true;
     } catch (error) {
       // Replaced or deleted meanwhile: what it is now is looked at in the next round.
       if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
       const now = (await shelf.read(record.document_id))?.record;
-      if (now?.live?.run !== live.run) await deleteChunks(this.#parts, shelf, record.document_id, [range]);
+      if (now?.live?.run !== live.run) {
+        await deleteChunks(this.#parts, shelf, record.document_id, [range]);
+        await removeSources(this.#parts, shelf, record.document_id, [mark]);
+      }
       return false;
     }
   }
@@ -153,20 +186,7 @@ export class Reindexer {
   async #settle(work: Reindexing, documents: number): Promise<JsonObject> {
     const { shelf, next, collection } = work;
     await this.#recordModel(shelf.scope, collection, next.embedding_model);
-    for await (const { record, etag } of this.#documents(shelf)) {
-      if (record.prepared?.generation !== next.generation) continue;
-      const settled: DocumentRecord = { ...record, live: record.prepared, prepared: null, indexed_at: record.prepared.indexed_at };
-      const chunks = record.prepared.chunk_count - (record.live?.chunk_count ?? 0);
-      await shelf
-        .clean([
-          { op: "replace", document: shelf.document(itemIds.document(record.document_id), settled), ifMatch: etag },
-          ...(chunks === 0 ? [] : [shelf.move({ from: record.status, to: record.status, chunks })]),
-        ])
-        .catch((error: unknown) => {
-          // Replaced or deleted meanwhile, which saw to it.
-          if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
-        });
-    }
+    await this.#settleDocuments(shelf, next.generation);
     for (let generation = 1; generation < next.generation; generation += 1) {
       await this.#parts.vectors.purge(shelf.scope, shelf.vectors(generation)).catch((error: unknown) => {
         if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
@@ -175,9 +195,35 @@ export class Reindexer {
     return { documents, generation: next.generation, embedding_model: next.embedding_model };
   }
 
-  async #recordModel(scope: Scope, { repository_id, collection_id }: CollectionRecord, model: string): Promise<void> {
+  async #settleDocuments(shelf: Shelf, generation: number): Promise<void> {
+    for await (const { record, etag } of this.#documents(shelf)) {
+      if (record.prepared?.generation !== generation) continue;
+      const settled: DocumentRecord = { ...record, live: record.prepared, prepared: null, indexed_at: record.prepared.indexed_at };
+      const chunks = record.prepared.chunk_count - (record.live?.chunk_count ?? 0);
+      const { graph, stale } = parted(settled, "stays");
+      const now = this.#parts.clock.now();
+      await shelf
+        .clean([
+          {
+            op: "replace",
+            document: shelf.document(itemIds.document(record.document_id), { ...settled, ...(graph === undefined ? {} : { graph }) }),
+            ifMatch: etag,
+          },
+          ...(chunks === 0 ? [] : [shelf.move({ from: record.status, to: record.status, chunks })]),
+          ...(stale.length === 0 ? [] : [removal(shelf, record, `settled-${generation}`, { sources: stale, now })]),
+        ])
+        .catch((error: unknown) => {
+          // Replaced or deleted meanwhile, which saw to it.
+          if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+        });
+    }
+    // Also what a process that died here has left.
+    await removeLeftovers(this.#parts, shelf);
+  }
+
+  async #recordModel(scope: Scope, { repository_id, collection_id, incarnation }: CollectionRecord, model: string): Promise<void> {
     for (;;) {
-      const found = await this.#library.collection(scope, repository_id, collection_id);
+      const found = await this.#library.life(scope, { repository_id, collection_id, incarnation });
       if (found === undefined || found.record.embedding_model === model) return;
       const record = { ...found.record, embedding_model: model, updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()) };
       try {

@@ -1,9 +1,10 @@
-/** Carries out what the records say has still to go: passages, then objects, and the record of it last. */
+/** Carries out what the records say has still to go: passages, objects, then triples, and the record of it last. */
 import type { Shelf } from "../documents/shelf.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { itemIds, type ChunkRange, type DocumentRecord, type RemovalRecord } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { removeSources } from "./graph-support.ts";
 import { deleteChunks } from "./passages.ts";
 
 const removalsPerRound = 50;
@@ -12,12 +13,14 @@ const keysPerDelete = 1_000;
 /** What is left over, written in the batch that makes it so. `why` and the run make the id: each of them happens once. */
 export function removal(
   shelf: Shelf,
-  { document_id, run }: Pick<DocumentRecord, "document_id" | "run">,
-  why: "replaced" | "failed" | "overtaken" | "deleted" | "old-versions",
-  left: { readonly chunks?: readonly ChunkRange[]; readonly object_keys?: readonly string[]; readonly now: number },
+  { document_id, run, graph }: Pick<DocumentRecord, "document_id" | "run" | "graph">,
+  why: "replaced" | "failed" | "overtaken" | "deleted" | "old-versions" | `prepared-${number}` | `settled-${number}`,
+  left: { readonly chunks?: readonly ChunkRange[]; readonly object_keys?: readonly string[]; readonly sources?: readonly string[]; readonly now: number },
 ): Operation {
   const { chunks = [], object_keys = [], now } = left;
-  const record: RemovalRecord = { kind: "removal", document_id, chunks, object_keys, at: isoTime(now) };
+  // With a document everything goes that it lists.
+  const sources = why === "deleted" ? (graph?.sources ?? []) : (left.sources ?? []);
+  const record: RemovalRecord = { kind: "removal", document_id, chunks, object_keys, ...(sources.length === 0 ? {} : { sources }), at: isoTime(now) };
   return { op: "create", document: shelf.document(itemIds.removal(document_id, `${run}.${why}`), record) };
 }
 
@@ -34,7 +37,7 @@ export function shownRanges({ live, prepared }: Pick<DocumentRecord, "live" | "p
 }
 
 /** Tells how many there were. Can be repeated, by anybody, at any time. */
-export async function removeLeftovers(parts: Pick<KnowledgeParts, "objects" | "vectors">, shelf: Shelf, signal?: AbortSignal): Promise<number> {
+export async function removeLeftovers(parts: Pick<KnowledgeParts, "objects" | "vectors" | "triples">, shelf: Shelf, signal?: AbortSignal): Promise<number> {
   let removed = 0;
   for (;;) {
     const removals = await shelf.removals(removalsPerRound);
@@ -43,6 +46,8 @@ export async function removeLeftovers(parts: Pick<KnowledgeParts, "objects" | "v
       await deleteChunks(parts, shelf, record.document_id, record.chunks, signal);
       for (let at = 0; at < record.object_keys.length; at += keysPerDelete)
         await parts.objects.delete(shelf.scope, record.object_keys.slice(at, at + keysPerDelete));
+      // The record stays for when the collection is restored.
+      if (!(await removeSources(parts, shelf, record.document_id, record.sources ?? []))) return removed;
       await shelf.clean([{ op: "delete", id }]).catch((error: unknown) => ignoreMissing(error));
       removed += 1;
     }

@@ -33,11 +33,12 @@ export class Watchdog {
   async sweepDocuments(entry: RegisteredUnfinished, signal: AbortSignal): Promise<void> {
     const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(entry.tenant), entry);
     const fence = await shelf.fence();
-    if (fence !== undefined && fence.record.status !== "DELETED") await this.#documents(shelf, fence.record.status === "ACTIVE", signal);
+    const gone = fence?.record.status === "DELETED" || fence?.record.status === "PURGED";
+    if (fence !== undefined && !gone) await this.#documents(shelf, fence.record.status === "ACTIVE", signal);
     await removeLeftovers(this.#parts, shelf, signal);
     const stats = (await shelf.stats())?.record;
     const underWay = stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
-    if (underWay === 0 || fence?.record.status === "DELETED") await this.#registry.remove(entry);
+    if (underWay === 0 || gone) await this.#registry.remove(entry);
   }
 
   /** Reads the partition itself, not an index: what an index shows late would be found late. */

@@ -41,7 +41,10 @@ export function documentIdsOf({ input }: JobRecord): readonly string[] {
 
 async function documentResults(parts: KnowledgeParts, library: Library, scope: Scope, job: JobRecord): Promise<readonly DocumentResult[]> {
   const ids = documentIdsOf(job);
-  const collection = (await library.collection(scope, job.repository_id, job.collection_id))?.record;
+  const { repository_id, collection_id, incarnation } = job;
+  const found =
+    incarnation === undefined ? library.collection(scope, repository_id, collection_id) : library.life(scope, { repository_id, collection_id, incarnation });
+  const collection = (await found)?.record;
   const records = collection === undefined ? [] : await new Shelf(parts.items, scope, collection).readMany(ids);
   return ids.map((document_id, i) => {
     const record = records[i];

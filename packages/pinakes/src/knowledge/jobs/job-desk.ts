@@ -11,6 +11,8 @@ import type { KnowledgeParts } from "../parts.ts";
 import { jobView, type JobView } from "../views.ts";
 import { documentIdsOf, withDocuments, type DocumentResult } from "./ingest-jobs.ts";
 import type { JobRecord, Jobs } from "./jobs.ts";
+import type { OperationDesk } from "./operation-desk.ts";
+import { isOperationJob } from "./operation-jobs.ts";
 import { seesJob } from "./sees-job.ts";
 
 export interface JobDeskPieces {
@@ -19,6 +21,7 @@ export interface JobDeskPieces {
   readonly jobs: Jobs;
   readonly collections: Collections;
   readonly documents: Documents;
+  readonly operations: OperationDesk;
 }
 
 export class JobDesk {
@@ -49,6 +52,10 @@ export class JobDesk {
   /** Of an upload, only the documents that failed. */
   async retry(caller: Caller, jobId: string): Promise<JobView> {
     const job = await this.#own(caller, jobId, "Trying it again");
+    if (isOperationJob(job)) {
+      await this.#pieces.operations.retry(caller, jobId);
+      return this.get(caller, jobId);
+    }
     if (job.kind !== "ingest") return jobView(await this.#pieces.jobs.retry(caller.scope, jobId));
     const { repository_id, collection_id } = job;
     const opened = await this.#pieces.collections.open(caller, repository_id, collection_id, { needed: "WRITE", action: "Trying it again" });
@@ -63,6 +70,8 @@ export class JobDesk {
     const job = await this.#own(caller, jobId, "Cancelling it");
     if (job.kind === "ingest")
       throw new PinakesError("CONFLICT", `Job "${jobId}" is the ingestion of ${documentIdsOf(job).length} documents; delete those that are not wanted.`);
+    if (isOperationJob(job) && job.status !== "succeeded")
+      throw new PinakesError("CONFLICT", `Job "${jobId}" goes on until it is done: what is removed in one store cannot come back because another one waits.`);
     return jobView(await this.#pieces.jobs.cancel(caller.scope, jobId));
   }
 

@@ -11,7 +11,7 @@ import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 
-export const jobKinds = ["ingest", "delete", "purge", "restore", "reindex", "delete-repository", "pipeline", "evaluation", "import"] as const;
+export const jobKinds = ["ingest", "delete", "purge", "archive", "restore", "reindex", "delete-repository", "pipeline", "evaluation", "import"] as const;
 export type JobKind = (typeof jobKinds)[number];
 export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -28,6 +28,8 @@ const Job = z.object({
   input: z.record(z.string(), z.unknown()),
   repository_id: z.string(),
   collection_id: z.string(),
+  /** The life of the collection it is about; absent in jobs of before, and where there is none. */
+  incarnation: z.string().optional(),
   created_by: z.string(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -49,8 +51,14 @@ export interface NewJob {
   readonly kind: JobKind;
   readonly repository_id: string;
   readonly collection_id: string;
+  readonly incarnation?: string | undefined;
   readonly created_by: string;
   readonly input?: JsonObject;
+}
+
+/** What a job cannot do now, and will be able to later: it goes on by itself, and has not failed. */
+export class Later extends Error {
+  override readonly name = "Later";
 }
 
 /** What a job does; it reports through `tell` and answers with the result. */
@@ -60,6 +68,8 @@ export interface JobTools {
   readonly signal: AbortSignal;
   readonly tell: (progress: { done: number; total: number }) => Promise<void>;
 }
+
+export type JobState = Pick<JobRecord, "status" | "progress" | "attempts" | "error" | "result">;
 
 const attemptsMax = 5;
 /** A job whose worker has been silent for so long is taken over. */
@@ -101,7 +111,7 @@ export class Jobs {
   /** The record alone, of what nobody here has to run. */
   async note(scope: Scope, input: NewJob, job_id = this.#parts.newId()): Promise<JobRecord> {
     const now = isoTime(this.#parts.clock.now());
-    const { kind, repository_id, collection_id, created_by } = input;
+    const { kind, repository_id, collection_id, incarnation, created_by } = input;
     return this.#records.create(scope, {
       id: job_id,
       job_id,
@@ -114,10 +124,27 @@ export class Jobs {
       input: input.input ?? {},
       repository_id,
       collection_id,
+      ...(incarnation === undefined ? {} : { incarnation }),
       created_by,
       created_at: now,
       updated_at: now,
     });
+  }
+
+  /** How work that is carried out elsewhere stands. Makes the record where a crash left none; what is over stays over. */
+  async tell(scope: Scope, input: NewJob & { readonly job_id: string }, state: JobState): Promise<JobRecord> {
+    if ((await this.read(scope, input.job_id)) === undefined) {
+      await this.note(scope, input, input.job_id).catch((error: unknown) => {
+        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      });
+    }
+    return this.#update(scope, input.job_id, (record) => (record.status === "succeeded" || record.status === "cancelled" ? record : { ...record, ...state }));
+  }
+
+  /** Another job has taken its place. */
+  async supersede(scope: Scope, jobId: string): Promise<void> {
+    if ((await this.read(scope, jobId)) === undefined) return;
+    await this.#update(scope, jobId, (record) => (record.status === "succeeded" ? record : { ...record, status: "cancelled" }));
   }
 
   /** Of one that a process may have died with: "over", or "alive" while somebody gives signs of life, or "silent". */
@@ -185,6 +212,7 @@ export class Jobs {
         return await this.#update(scope, jobId, (record) => (record.status === "running" ? { ...record, status: "succeeded", error: null, result } : record));
       } catch (error) {
         if (signal.aborted) return job;
+        if (error instanceof Later) return await this.#update(scope, jobId, (record) => ({ ...record, error: error.message, attempts: 0 }));
         const failed = await this.#failed(scope, job, error);
         if (failed.status !== "running") return failed;
       } finally {

@@ -11,10 +11,13 @@ import type { JobRecord } from "./jobs.ts";
 export async function seesJob(
   library: Library,
   caller: Caller,
-  { repository_id, collection_id, created_by }: Pick<JobRecord, "repository_id" | "collection_id" | "created_by">,
+  { repository_id, collection_id, incarnation, created_by }: Pick<JobRecord, "repository_id" | "collection_id" | "incarnation" | "created_by">,
 ): Promise<boolean> {
   if (caller.role === "admin") return true;
-  const [repository, collection] = await library.both(caller.scope, repository_id, collection_id);
+  const [repository, current] = await library.both(caller.scope, repository_id, collection_id);
+  // Another life of the same id says nothing about who may see this one.
+  const other = incarnation !== undefined && current?.record.incarnation !== incarnation;
+  const collection = other ? await library.life(caller.scope, { repository_id, collection_id, incarnation }) : current;
   if (repository === undefined || collection === undefined) return created_by === caller.userId;
   return decideCollection(caller, repository.record, collection.record).level !== null;
 }

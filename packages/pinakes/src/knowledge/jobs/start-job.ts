@@ -12,7 +12,7 @@ export async function startJob(jobs: Jobs, caller: Caller, input: Omit<NewJob, "
 
 /** One upload's documents under one number. */
 export async function noteIngest(jobs: Jobs, caller: Caller, { collection }: OpenCollection, jobId: string, documentIds: readonly string[]): Promise<void> {
-  const { repository_id, collection_id } = collection;
+  const { repository_id, collection_id, incarnation } = collection;
   const input = { document_ids: documentIds };
-  await jobs.note(caller.scope, { kind: "ingest", repository_id, collection_id, created_by: caller.userId, input }, jobId);
+  await jobs.note(caller.scope, { kind: "ingest", repository_id, collection_id, incarnation, created_by: caller.userId, input }, jobId);
 }

@@ -61,6 +61,23 @@ export function requireLevel(found: Decision, needed: Level, what: string, actio
   if (rank[found.level] < rank[needed]) throw new PinakesError("FORBIDDEN", `${action} needs ${needed} access to ${what}; the caller has ${found.level}.`);
 }
 
+/**
+ * Removing for good needs a permission of its own: who may delete a collection of a workspace can be made sorry by a mistake of one's own,
+ * but not everybody else. Admins of any kind have it, and owners of what nobody but they can see.
+ */
+export function requirePurge(
+  { userId, role, permissions }: Pick<Caller, "userId" | "role" | "permissions">,
+  repository: RepositoryRecord,
+  collection: CollectionRecord,
+): void {
+  const own = repository.owner === userId && collection.private && collection.created_by === userId;
+  if (role !== "user" || own || permissions.includes("purge")) return;
+  throw new PinakesError(
+    "FORBIDDEN",
+    `Removing collection "${collection.collection_id}" for good needs the permission "purge". Delete it without purge, or ask an admin.`,
+  );
+}
+
 export function notFound(what: string): PinakesError {
   return new PinakesError("NOT_FOUND", `There is no ${what}.`);
 }

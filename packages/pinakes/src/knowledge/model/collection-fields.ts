@@ -1,6 +1,7 @@
 /** The fields of a collection that a caller gives, checked against its repository. */
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import { invalid } from "../../domain/errors.ts";
+import { readGraphSettings } from "../extraction/index.ts";
 import { catalogChunking, readChunkingStrategy, systemChunking } from "../chunking/index.ts";
 import type { Quotas } from "../limits.ts";
 import { checkMergedTags, checkMetadata } from "./metadata.ts";
@@ -12,13 +13,14 @@ export interface CollectionFields {
   readonly description?: string | undefined;
   readonly chunking_strategy?: unknown;
   readonly allow_chunking_override?: boolean | undefined;
+  readonly graph?: unknown;
   readonly metadata?: unknown;
   readonly allowed_groups?: readonly string[] | null | undefined;
   readonly private?: boolean | undefined;
 }
 
 export function checkFields(input: CollectionFields, repository: RepositoryRecord, quotas: Quotas): Partial<CollectionRecord> {
-  const { name, description, chunking_strategy, allow_chunking_override, metadata, allowed_groups } = input;
+  const { name, description, chunking_strategy, allow_chunking_override, graph, metadata, allowed_groups } = input;
   const checked = {
     ...(name === undefined ? {} : { name: checkName(name) }),
     ...(description === undefined ? {} : { description: checkDescription(description, quotas.descriptionCharsMax) }),
@@ -26,6 +28,7 @@ export function checkFields(input: CollectionFields, repository: RepositoryRecor
       ? {}
       : { chunking_strategy: chunking_strategy === null ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy") }),
     ...(allow_chunking_override === undefined ? {} : { allow_chunking_override: flag(allow_chunking_override, "allow_chunking_override") }),
+    ...(graph === undefined ? {} : { graph: graph === null ? null : readGraphSettings(graph) }),
     ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
     ...(allowed_groups === undefined ? {} : { allowed_groups: withinParent(checkGroups(allowed_groups), repository) }),
     ...(input.private === undefined ? {} : { private: flag(input.private, "private") }),

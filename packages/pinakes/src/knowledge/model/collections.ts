@@ -2,11 +2,13 @@
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
+import { checkChatModel } from "../extraction/index.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { decideCollection, notFound, requireLevel, type Decision, type Level } from "./access.ts";
 import { checkPatchFields } from "./check-fields.ts";
 import { checkFields, type CollectionFields } from "./collection-fields.ts";
-import { collectionDocument, type Library } from "./library.ts";
+import { requireNotHeld } from "./hold.ts";
+import { collectionDocument, isLive, type Library, type Stored } from "./library.ts";
 import { checkId } from "./names.ts";
 import { named, newCollection } from "./new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
@@ -26,6 +28,15 @@ export interface CollectionPatch extends CollectionFields {
   readonly created_at?: string | undefined;
 }
 
+export interface OpenOptions {
+  readonly needed?: Level;
+  readonly action?: string;
+  /** Also one that is deleted. */
+  readonly deleted?: boolean;
+  /** With `deleted`: which of the lives that had the id. */
+  readonly incarnation?: string | undefined;
+}
+
 /** A collection with what its access decision was made of. */
 export interface OpenCollection {
   readonly repository: RepositoryRecord;
@@ -34,7 +45,7 @@ export interface OpenCollection {
   readonly decision: Decision;
 }
 
-const changeable = ["name", "description", "chunking_strategy", "allow_chunking_override", "metadata", "allowed_groups", "private"] as const;
+const changeable = ["name", "description", "chunking_strategy", "allow_chunking_override", "graph", "metadata", "allowed_groups", "private"] as const;
 /** A change may name them as they are: sending back a whole record with one field changed is fine. */
 const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;
 
@@ -55,37 +66,67 @@ export class Collections {
     if (repository.owner === null && caller.role === "user" && !repository.allow_user_collections)
       throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository.repository_id}".`);
     const record = this.#newRecord(caller, repository, input);
-    const operations: Operation[] = [
-      { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
-      { op: "create", document: collectionDocument(record) },
-      this.countUp(repository),
-    ];
-    try {
-      const { results } = await this.#library.batch(scope, repository.repository_id, operations);
-      return { repository, collection: record, etag: results[1]?.etag as string, decision: decideCollection(caller, repository, record) };
-    } catch (error) {
-      throw await this.#createError(error, caller, record);
+    for (let former: Stored<CollectionRecord> | undefined; ;) {
+      const operations: Operation[] = [
+        { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
+        former === undefined
+          ? { op: "create", document: collectionDocument(record) }
+          : { op: "replace", document: collectionDocument(record), ifMatch: former.etag },
+        this.countUp(repository),
+        // The life that has the id is deleted: it is kept beside the new one, until it is restored or its time has come.
+        ...(former === undefined ? [] : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
+      ];
+      try {
+        const { results } = await this.#library.batch(scope, repository.repository_id, operations);
+        return { repository, collection: record, etag: results[1]?.etag as string, decision: decideCollection(caller, repository, record) };
+      } catch (error) {
+        const again = await this.#deletedFormer(error, caller, record, former);
+        if (again === undefined) throw await this.#createError(error, caller, record);
+        former = again.former;
+      }
     }
   }
 
+  /** Whether the id is only held by a life that is deleted, or changed hands meanwhile: then it is tried again. */
+  async #deletedFormer(
+    error: unknown,
+    { scope }: Caller,
+    { repository_id, collection_id }: CollectionRecord,
+    former: Stored<CollectionRecord> | undefined,
+  ): Promise<{ readonly former: Stored<CollectionRecord> | undefined } | undefined> {
+    if (!PinakesError.isInstance(error) || error.context.batch?.index !== 1) return undefined;
+    const now = await this.#library.collection(scope, repository_id, collection_id);
+    if (now !== undefined && !isLive(now.record) && now.etag !== former?.etag) return { former: now };
+    return former !== undefined && now === undefined ? { former: undefined } : undefined;
+  }
+
   /** Not visible: NOT_FOUND. Deleted: the same, unless `deleted` asks for it. */
-  async open(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    options: { readonly needed?: Level; readonly action?: string; readonly deleted?: boolean } = {},
-  ): Promise<OpenCollection> {
+  async open(caller: Caller, repositoryId: string, collectionId: string, options: OpenOptions = {}): Promise<OpenCollection> {
     const scope = requireCaller(caller);
     const repository = repositoryId === "me" ? (await this.#repositories.personal(caller)).record.repository_id : repositoryId;
-    const [parent, found] = await this.#library.both(scope, repository, collectionId);
+    const [parent, current] = await this.#library.both(scope, repository, collectionId);
+    const found = options.deleted === true ? await this.#deleted(scope, repository, collectionId, current, options.incarnation) : current;
     const what = `collection "${collectionId}" in repository "${repositoryId}"`;
     if (parent === undefined || found === undefined) throw notFound(what);
     const decision = decideCollection(caller, parent.record, found.record);
     if (decision.level === null) throw notFound(what);
-    const gone = found.record.status !== "ACTIVE" && found.record.status !== "ARCHIVED";
-    if (gone && options.deleted !== true) throw deletedNow(found.record, what, decision.level);
+    if (!isLive(found.record) && options.deleted !== true) throw deletedNow(found.record, what, decision.level);
     requireLevel(decision, options.needed ?? "READ", what, options.action ?? "This");
+    if (options.needed !== undefined && options.needed !== "READ") requireNotHeld(found.record);
     return { repository: parent.record, collection: found.record, etag: found.etag, decision };
+  }
+
+  /** The life that is named; else the one that has the id, else the one that had it last. */
+  async #deleted(
+    scope: Caller["scope"],
+    repository_id: string,
+    collection_id: string,
+    current: Stored<CollectionRecord> | undefined,
+    incarnation: string | undefined,
+  ): Promise<Stored<CollectionRecord> | undefined> {
+    if (incarnation !== undefined && current?.record.incarnation !== incarnation)
+      return this.#library.life(scope, { repository_id, collection_id, incarnation });
+    return current ?? (await this.#library.displaced(scope, repository_id, collection_id))[0];
   }
 
   async update(caller: Caller, repositoryId: string, collectionId: string, input: CollectionPatch, ifMatch?: string): Promise<OpenCollection> {
@@ -96,14 +137,9 @@ export class Collections {
         throw new PinakesError("FORBIDDEN", "allowed_groups: who may use a collection is decided by an admin or its creator.");
       if (collection.is_default && patch.name !== undefined) throw invalid("name: the default collection cannot be renamed.");
       if (collection.is_default && patch.private === true) throw invalid("private: the default collection is never private.");
-      return checkFields(patch, repository, this.#parts.quotas);
-    });
-  }
-
-  async setStatus(caller: Caller, repositoryId: string, collectionId: string, status: "ACTIVE" | "ARCHIVED", ifMatch?: string): Promise<OpenCollection> {
-    return this.change(caller, repositoryId, collectionId, status === "ARCHIVED" ? "Archiving" : "Unarchiving", ifMatch, (collection) => {
-      if (collection.is_default && status === "ARCHIVED") throw invalid("The default collection cannot be archived.");
-      return { status };
+      const checked = checkFields(patch, repository, this.#parts.quotas);
+      checkChatModel(checked.graph, this.#parts.chat);
+      return checked;
     });
   }
 
@@ -155,6 +191,7 @@ export class Collections {
     if (input.name === undefined && input.collection_id === undefined) throw invalid("name: is missing.");
     const collectionId = input.collection_id === undefined ? undefined : checkId(input.collection_id, "collection_id");
     const fields = checkFields(input, repository, this.#parts.quotas);
+    checkChatModel(fields.graph, this.#parts.chat);
     return newCollection({
       repository,
       caller: caller.userId,
@@ -177,12 +214,8 @@ export class Collections {
     }
     if (error.code !== "CONFLICT") return error;
     const [parent, same] = await this.#library.both(caller.scope, record.repository_id, record.collection_id);
-    if (parent !== undefined && same !== undefined) {
-      // Only who could restore it is told that it can be.
-      const deleted = same.record.purge_at !== null && decideCollection(caller, parent.record, same.record).level === "ADMIN";
-      const until = deleted ? ` (it is deleted, and can be restored until ${same.record.purge_at})` : "";
-      return new PinakesError("CONFLICT", `A collection "${record.collection_id}" exists in repository "${record.repository_id}"${until}.`, { cause: error });
-    }
+    if (parent !== undefined && same !== undefined && isLive(same.record))
+      return new PinakesError("CONFLICT", `A collection "${record.collection_id}" exists in repository "${record.repository_id}".`, { cause: error });
     return nameTaken(record, error);
   }
 }

@@ -1,265 +1,242 @@
 /**
- * The end of a collection, and the way back (RFC 0005, "Delete"). Soft: unreadable at once, every byte kept until `purge_at`.
- * Purge: the record says DELETE_IN_PROGRESS, then everything goes, each store counted down to zero, and the record last.
+ * The end of a collection, and the way back (RFC 0007). Soft: unreadable at once, every byte kept until `purge_at`. Purge: one batch marks
+ * the record and begins the operation that removes it from every store. Each step names the life it means, so that a step which comes
+ * late never touches another life of the same id.
  */
-import { PinakesError, invalid, type ErrorCode } from "../../domain/errors.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Operation } from "../../ports/item-store.ts";
-import { Shelf } from "../documents/shelf.ts";
-import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
-import type { JobRecord } from "../jobs/jobs.ts";
+import type { Life, Lifecycle, Operation, Participant } from "../../lifecycle/index.ts";
+import type { Operation as ItemOperation } from "../../ports/item-store.ts";
+import { restMs, type KnowledgeWork } from "../ingest/knowledge-work.ts";
+import type { JobRecord, Jobs } from "../jobs/jobs.ts";
 import { trashMs } from "../limits.ts";
-import { ownVectorsName } from "../own-vectors.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { lifeOf } from "./collection-catalogue.ts";
 import type { Collections } from "./collections.ts";
-import { collectionDocument, type Library, type Stored } from "./library.ts";
+import { collectionDocument, isLive, type Library, type Stored } from "./library.ts";
 import { named } from "./new-collection.ts";
-import { documentsContainer, itemIds, type CollectionRecord, type FenceRecord } from "./records.ts";
+import { itemIds, type CollectionRecord } from "./records.ts";
 import { isoTime, laterThan } from "./times.ts";
 
-export interface StoreReport {
-  readonly store: string;
-  readonly deleted: number;
-  readonly remaining: number;
-  readonly duration_ms: number;
-  readonly attempts: number;
+export interface DeletionPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly collections: Collections;
+  readonly registry: KnowledgeWork;
+  readonly lifecycle: Lifecycle;
+  readonly stores: readonly Participant[];
+  readonly jobs: Jobs;
+}
+
+export interface BeginPurge {
+  readonly createdBy: string;
+  /** Of a job that was begun by an earlier version. */
+  readonly operationId?: string | undefined;
+  readonly allowPartial?: boolean | undefined;
+  readonly withDefault?: boolean | undefined;
+  /** Only if it is still to be purged at this time. */
+  readonly dueAt?: string | undefined;
 }
 
 export class CollectionDeletion {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
-  readonly #collections: Collections;
-  readonly #registry: KnowledgeWork;
+  readonly #pieces: DeletionPieces;
 
-  constructor(parts: KnowledgeParts, library: Library, collections: Collections, registry: KnowledgeWork) {
-    this.#parts = parts;
-    this.#library = library;
-    this.#collections = collections;
-    this.#registry = registry;
+  constructor(pieces: DeletionPieces) {
+    this.#pieces = pieces;
   }
 
-  async trash(scope: Scope, repositoryId: string, collectionId: string, job?: Pick<JobRecord, "attempts" | "created_at">): Promise<JsonObject> {
-    const found = await this.#read(scope, repositoryId, collectionId);
+  /** How long a deleted collection can be had back. */
+  get trashMs(): number {
+    return this.#pieces.parts.trashMs ?? trashMs;
+  }
+
+  async trash(scope: Scope, life: Life, job?: Pick<JobRecord, "attempts" | "created_at">): Promise<JsonObject> {
+    const found = await this.#read(scope, life);
+    const { collection_id } = life;
     // A try that is repeated after a crash must not delete again what was restored since.
     if (job !== undefined && job.attempts > 1 && isLive(found.record) && found.record.updated_at > job.created_at)
-      return { mode: "soft", collection_id: collectionId, changed_since: true };
+      return { mode: "soft", collection_id, changed_since: true };
     if (found.record.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    const gone = found.record.status === "DELETED" ? found : await this.#hide(scope, found, "DELETED");
-    const { record } = gone;
-    await this.#registry.mark({ kind: "purge", tenant: scope.tenant, ...place(record) }, Date.parse(record.purge_at as string));
-    await this.#fence(scope, record, "DELETED");
-    await this.#trashVectors(scope, record);
-    return { mode: "soft", collection_id: collectionId, purge_at: record.purge_at };
+    const { record } = isLive(found.record) ? await this.#hide(scope, found) : found;
+    // A purge that began meanwhile sees to everything itself.
+    if (record.status !== "DELETED") return { mode: "soft", collection_id, purge_at: record.purge_at };
+    await this.#pieces.registry.mark({ kind: "purge", tenant: scope.tenant, ...lifeOf(record) }, Date.parse(record.purge_at as string));
+    await this.#fence(scope, record);
+    return { mode: "soft", collection_id, purge_at: record.purge_at };
   }
 
-  /** Vectors and fence first: the record makes it readable, when all of it is back. */
-  async restore(scope: Scope, repositoryId: string, collectionId: string): Promise<JsonObject> {
-    const { record, etag } = await this.#read(scope, repositoryId, collectionId);
-    const done = { mode: "restore", collection_id: collectionId };
+  /** The stores first: the record makes it readable, when all of it is back. */
+  async restore(scope: Scope, life: Life): Promise<JsonObject> {
+    const { parts, library, collections } = this.#pieces;
+    const { record, etag } = await this.#read(scope, life);
+    const done = { mode: "restore", collection_id: life.collection_id };
     if (isLive(record)) {
       // A former try got through, and its answer was lost.
-      await this.#bringBack(scope, record, record.status as FenceRecord["status"]);
+      await this.#bringBack(scope, record, record.status === "ARCHIVED");
       return done;
     }
-    if (record.status !== "DELETED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is not deleted; it is ${record.status}.`);
-    if (this.#parts.clock.now() >= Date.parse(record.purge_at as string))
-      throw new PinakesError("CONFLICT", `Collection "${collectionId}" could be restored until ${record.purge_at}; it is being removed for good.`);
-    const [repository] = await this.#library.both(scope, repositoryId, collectionId);
-    if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}".`);
-    const status = record.status_before === "ARCHIVED" ? "ARCHIVED" : "ACTIVE";
-    await this.#bringBack(scope, record, status);
-    const updated_at = laterThan(record.updated_at, this.#parts.clock.now());
-    const next = named({ ...record, status, status_before: null, deleted_at: null, purge_at: null, updated_at });
+    requireRestorable(record, parts.clock.now());
+    const [repository, current] = await library.both(scope, life.repository_id, life.collection_id);
+    if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${life.repository_id}".`);
+    if (record.displaced === true && current !== undefined && isLive(current.record)) throw idTaken(record);
+    const archived = record.status_before === "ARCHIVED";
+    await this.#bringBack(scope, record, archived);
+    const { displaced: _, ...rest } = record;
+    const updated_at = laterThan(record.updated_at, parts.clock.now());
+    const next = named({ ...rest, status: archived ? "ARCHIVED" : "ACTIVE", status_before: null, deleted_at: null, purge_at: null, updated_at });
     try {
-      await this.#library.batch(scope, repositoryId, [
+      await library.batch(scope, life.repository_id, [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
-        { op: "replace", document: collectionDocument(next), ifMatch: etag },
-        this.#collections.countUp(repository.record),
+        collections.countUp(repository.record),
+        ...this.#takePlace(next, record, etag, current),
       ]);
     } catch (error) {
       await this.#putBack(scope, record, error);
-      throw this.#restoreError(error, record);
+      throw await this.#restoreError(scope, error, record);
     }
     return done;
   }
 
-  /** Everything but the record. Can be repeated. */
-  async #bringBack(scope: Scope, record: CollectionRecord, status: FenceRecord["status"]): Promise<void> {
-    // What was under way when it was deleted goes on.
-    await this.#registry.mark({ kind: "documents", tenant: scope.tenant, ...place(record) });
-    // CONFLICT: these are back already.
-    for (const name of await this.#vectorNames(scope, record)) await allowing(["NOT_FOUND", "CONFLICT"], this.#parts.vectors.undelete(scope, name));
-    await this.#fence(scope, record, status);
-  }
-
-  /** Into the trash again, when the record is surely still there: not when the answer was lost, nor when somebody else restored it. */
-  async #putBack(scope: Scope, { repository_id, collection_id, purge_at }: CollectionRecord, error: unknown): Promise<void> {
-    if (!PinakesError.isInstance(error) || error.retryable || error.code === "INTERNAL") return;
-    const now = await this.#library.collection(scope, repository_id, collection_id);
-    if (now?.record.status !== "DELETED" || now.record.purge_at !== purge_at) return;
-    await this.#fence(scope, now.record, "DELETED");
-    await this.#trashVectors(scope, now.record);
-  }
-
-  async #trashVectors(scope: Scope, record: CollectionRecord): Promise<void> {
-    const purgeAt = Date.parse(record.purge_at as string);
-    for (const name of await this.#vectorNames(scope, record)) await allowing(["NOT_FOUND"], this.#parts.vectors.delete(scope, name, { purgeAt }));
-  }
-
-  async purge(
-    scope: Scope,
-    repositoryId: string,
-    collectionId: string,
-    attempts: number,
-    { withDefault = false, dueAt }: { readonly withDefault?: boolean; readonly dueAt?: string | undefined } = {},
-  ): Promise<JsonObject> {
-    const known = await this.#library.collection(scope, repositoryId, collectionId);
-    if (known === undefined) return { mode: "purge", stores: [] };
-    // Its time had come, but it was restored (and perhaps deleted again) before this began.
-    if (dueAt !== undefined && (isLive(known.record) || (known.record.status === "DELETED" && known.record.purge_at !== dueAt)))
-      return { mode: "purge", stores: [], restored: true };
-    if (known.record.is_default && !withDefault) throw invalid("The default collection cannot be deleted; its documents can.");
-    const hidden = known.record.status === "DELETE_IN_PROGRESS" ? known : await this.#hide(scope, known, "DELETE_IN_PROGRESS");
-    const { record } = hidden;
-    const shelf = new Shelf(this.#parts.items, scope, record);
-    try {
-      await this.#fence(scope, record, "DELETED");
-      const stores = [
-        await this.#step("vectors", attempts, () => this.#purgeVectors(scope, record)),
-        await this.#step("objects", attempts, () => this.#purgeObjects(scope, shelf)),
-        await this.#step("documents", attempts, () => this.#purgeDocuments(scope, record)),
-      ];
-      await this.#library.batch(scope, repositoryId, [{ op: "delete", id: itemIds.collection(collectionId) }]);
-      return { mode: "purge", stores: stores as unknown as JsonObject[] };
-    } catch (error) {
-      await this.#mark(scope, record, "DELETE_FAILED").catch(() => {});
-      throw error;
-    }
-  }
-
-  /** Before the answer to whoever asked for the purge: it is not readable while its job waits or runs. */
-  async hide(scope: Scope, { repository_id, collection_id, incarnation }: CollectionRecord): Promise<void> {
+  /**
+   * The commit point of a purge: the record says DELETE_IN_PROGRESS and the operation is there, in one batch. One that is under way
+   * already is answered with. Undefined: it was restored, so it is not due any more.
+   */
+  async begin(scope: Scope, life: Life, options: BeginPurge): Promise<Operation | undefined> {
+    const { parts, lifecycle, registry } = this.#pieces;
     for (;;) {
-      const found = await this.#library.collection(scope, repository_id, collection_id);
-      if (found?.record.incarnation !== incarnation || !isLive(found.record)) return;
+      const found = await this.#read(scope, life);
+      const { record } = found;
+      const { dueAt } = options;
+      if (dueAt !== undefined && (isLive(record) || (record.status === "DELETED" && record.purge_at !== dueAt))) return undefined;
+      if (record.is_default && options.withDefault !== true) throw invalid("The default collection cannot be deleted; its documents can.");
+      const earlier = await lifecycle.read(scope, record);
+      if (earlier?.operation.action === "delete-collection") return earlier.operation;
+      const operation = await lifecycle.plan({
+        ...lifeOf(record),
+        operation_id: options.operationId ?? parts.newId(),
+        action: "delete-collection",
+        created_by: options.createdBy,
+        allow_partial: options.allowPartial,
+      });
+      const at = parts.clock.now();
+      const entry = { kind: "operation" as const, tenant: scope.tenant, ...lifeOf(record) };
+      await registry.mark(entry, at);
       try {
-        await this.#hide(scope, found, "DELETE_IN_PROGRESS");
-        return;
+        await lifecycle.begin(scope, operation, hiding(found, this.#hidden(record, "DELETE_IN_PROGRESS")), earlier);
       } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (!isOutrun(error)) throw error;
+        continue;
       }
+      // The sweep takes away entries that stood for nothing for so long.
+      if (parts.clock.now() - at > restMs / 2) await registry.mark(entry, parts.clock.now());
+      if (earlier !== undefined && earlier.operation.status !== "done") await this.#pieces.jobs.supersede(scope, earlier.operation.operation_id);
+      return operation;
     }
+  }
+
+  /** What is there of a life that callers may have back, or may not any more. */
+  requireRestorable(record: CollectionRecord): void {
+    requireRestorable(record, this.#pieces.parts.clock.now());
   }
 
   /** From this batch on nobody reads or writes it, and its name is free. */
-  async #hide(scope: Scope, found: Stored<CollectionRecord>, status: "DELETED" | "DELETE_IN_PROGRESS"): Promise<Stored<CollectionRecord>> {
-    const { record, etag } = found;
-    const now = this.#parts.clock.now();
-    const live = isLive(record);
-    const next = named({
+  async #hide(scope: Scope, found: Stored<CollectionRecord>): Promise<Stored<CollectionRecord>> {
+    const record = this.#hidden(found.record, "DELETED");
+    const { results } = await this.#pieces.library.batch(scope, record.repository_id, hiding(found, record));
+    return { record, etag: results[0]?.etag as string };
+  }
+
+  #hidden(record: CollectionRecord, status: "DELETED" | "DELETE_IN_PROGRESS"): CollectionRecord {
+    const now = this.#pieces.parts.clock.now();
+    return named({
       ...record,
       status,
-      status_before: live ? record.status : record.status_before,
+      status_before: isLive(record) ? record.status : record.status_before,
       deleted_at: record.deleted_at ?? isoTime(now),
-      purge_at: status === "DELETED" ? isoTime(now + trashMs) : isoTime(now),
+      purge_at: isoTime(status === "DELETED" ? now + this.trashMs : now),
       updated_at: laterThan(record.updated_at, now),
     });
-    const operations: Operation[] = [
-      { op: "replace", document: collectionDocument(next), ifMatch: etag },
-      ...(live ? [{ op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: -1 }] } as const] : []),
+  }
+
+  /** The life has the id again. One that had it meanwhile, and is deleted too, is kept beside it. */
+  #takePlace(next: CollectionRecord, record: CollectionRecord, etag: string, current: Stored<CollectionRecord> | undefined): readonly ItemOperation[] {
+    const document = collectionDocument(next);
+    if (record.displaced !== true) return [{ op: "replace", document, ifMatch: etag }];
+    return [
+      current === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: current.etag },
+      { op: "delete", id: itemIds.displaced(record.collection_id, record.incarnation), ifMatch: etag },
+      ...(current === undefined ? [] : [{ op: "create", document: collectionDocument({ ...current.record, displaced: true }) } as const]),
     ];
-    const { results } = await this.#library.batch(scope, record.repository_id, operations);
-    return { record: next, etag: results[0]?.etag as string };
   }
 
-  async #mark(scope: Scope, { repository_id, collection_id }: CollectionRecord, status: CollectionRecord["status"]): Promise<void> {
-    const { record, etag } = await this.#read(scope, repository_id, collection_id);
-    const next = named({ ...record, status, updated_at: laterThan(record.updated_at, this.#parts.clock.now()) });
-    await this.#library.batch(scope, repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }]);
+  /** Everything but the record. Can be repeated. */
+  async #bringBack(scope: Scope, record: CollectionRecord, archived: boolean): Promise<void> {
+    // What was under way when it was deleted goes on.
+    await this.#pieces.registry.mark({ kind: "documents", tenant: scope.tenant, ...lifeOf(record) });
+    // The documents' fence last: it is what lets writers in.
+    for (const store of this.#pieces.stores.toReversed()) await store.unfence(scope, record, { archived });
   }
 
-  async #fence(scope: Scope, record: CollectionRecord, status: FenceRecord["status"]): Promise<void> {
-    await new Shelf(this.#parts.items, scope, record).setStatus(status);
+  async #fence(scope: Scope, record: CollectionRecord): Promise<void> {
+    for (const store of this.#pieces.stores) await store.fence(scope, record, { purgeAt: Date.parse(record.purge_at as string) });
   }
 
-  async #vectorNames(scope: Scope, record: CollectionRecord): Promise<readonly string[]> {
-    const shelf = new Shelf(this.#parts.items, scope, record);
-    const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
-    const passages = Array.from({ length: generation + 1 }, (_, i) => shelf.vectors(i + 1));
-    return [...passages, ownVectorsName(record.incarnation)];
+  /** Into the trash again, when the record is surely still there: not when the answer was lost, nor when somebody else restored it. */
+  async #putBack(scope: Scope, record: CollectionRecord, error: unknown): Promise<void> {
+    if (!PinakesError.isInstance(error) || error.retryable || error.code === "INTERNAL") return;
+    const now = await this.#pieces.library.life(scope, record);
+    if (now?.record.status !== "DELETED" || now.record.purge_at !== record.purge_at) return;
+    await this.#fence(scope, now.record);
   }
 
-  async #purgeVectors(scope: Scope, record: CollectionRecord): Promise<number> {
-    let deleted = 0;
-    for (const name of await this.#vectorNames(scope, record)) {
-      const result = await allowing(["NOT_FOUND"], this.#parts.vectors.purge(scope, name));
-      if (result !== undefined) deleted += result.objects;
-    }
-    return deleted;
-  }
-
-  async #purgeObjects(scope: Scope, shelf: Shelf): Promise<number> {
-    let deleted = 0;
-    for (;;) {
-      const { keys } = await this.#parts.objects.list(scope, shelf.prefix, { limit: 1_000 });
-      if (keys.length === 0) return deleted;
-      await this.#parts.objects.delete(
-        scope,
-        keys.map(({ key }) => key),
-      );
-      deleted += keys.length;
-    }
-  }
-
-  async #purgeDocuments(scope: Scope, { repository_id, incarnation }: CollectionRecord): Promise<number> {
-    let deleted = 0;
-    for (;;) {
-      const step = await this.#parts.items.deletePartition(scope, documentsContainer.name, [repository_id, incarnation], { limit: 500 });
-      deleted += step.deleted;
-      if (step.done) return deleted;
-    }
-  }
-
-  async #step(store: string, attempts: number, run: () => Promise<number>): Promise<StoreReport> {
-    const began = this.#parts.clock.now();
-    const deleted = await run();
-    return { store, deleted, remaining: 0, duration_ms: this.#parts.clock.now() - began, attempts };
-  }
-
-  async #read(scope: Scope, repositoryId: string, collectionId: string): Promise<Stored<CollectionRecord>> {
-    const found = await this.#library.collection(scope, repositoryId, collectionId);
-    if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${collectionId}" in repository "${repositoryId}".`);
+  async #read(scope: Scope, life: Life): Promise<Stored<CollectionRecord>> {
+    const found = await this.#pieces.library.life(scope, life);
+    if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" in repository "${life.repository_id}".`);
     return found;
   }
 
-  #restoreError(error: unknown, { name, repository_id }: CollectionRecord): unknown {
+  async #restoreError(scope: Scope, error: unknown, record: CollectionRecord): Promise<unknown> {
     if (!PinakesError.isInstance(error)) return error;
+    const { name, repository_id, collection_id } = record;
     const index = error.context.batch?.index;
-    if (index === 1 && error.code === "CONFLICT")
+    if (index === 1)
+      return new PinakesError("LIMIT_EXCEEDED", `Repository "${repository_id}" has as many collections as it may. Delete one first.`, { cause: error });
+    if (index === 2 && error.code === "CONFLICT") {
+      const current = await this.#pieces.library.collection(scope, repository_id, collection_id);
+      if (current !== undefined && current.record.incarnation !== record.incarnation && isLive(current.record)) return idTaken(record, error);
       return new PinakesError("CONFLICT", `Another collection of repository "${repository_id}" is named "${name}" now. Rename it, then restore.`, {
         cause: error,
       });
-    if (index === 2)
-      return new PinakesError("LIMIT_EXCEEDED", `Repository "${repository_id}" has as many collections as it may. Delete one first.`, { cause: error });
+    }
     return error;
   }
 }
 
-function isLive({ status }: CollectionRecord): boolean {
-  return status === "ACTIVE" || status === "ARCHIVED";
+/** The record as it is from now on, and one collection less to count where it was live. */
+function hiding({ record, etag }: Stored<CollectionRecord>, next: CollectionRecord): readonly ItemOperation[] {
+  return [
+    { op: "replace", document: collectionDocument(next), ifMatch: etag },
+    ...(isLive(record) ? [{ op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: -1 }] } as const] : []),
+  ];
 }
 
-function place({ repository_id, collection_id, incarnation }: CollectionRecord) {
-  return { repository_id, collection_id, incarnation };
+/** A former version of the id is in the way of nobody, but a live one is. */
+function idTaken({ collection_id, repository_id }: CollectionRecord, cause?: unknown): PinakesError {
+  return new PinakesError(
+    "CONFLICT",
+    `Another collection of repository "${repository_id}" has the id "${collection_id}" now. Delete it, then restore.`,
+    cause === undefined ? {} : { cause },
+  );
 }
 
-/** NOT_FOUND: a collection without documents never had vectors. */
-async function allowing<T>(codes: readonly ErrorCode[], call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (PinakesError.isInstance(error) && codes.includes(error.code)) return undefined;
-    throw error;
-  }
+function requireRestorable({ collection_id, status, purge_at }: CollectionRecord, now: number): void {
+  if (status === "ACTIVE" || status === "ARCHIVED") throw new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.`);
+  if (status === "DELETED" && now < Date.parse(purge_at as string)) return;
+  throw new PinakesError("GONE", `Collection "${collection_id}" could be restored until ${purge_at}; it is being removed for good.`);
+}
+
+/** Somebody changed the record or began an operation: look again. */
+function isOutrun(error: unknown): boolean {
+  return PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND");
 }

@@ -1,42 +1,59 @@
-/** The end of a repository: it takes nothing new, then its collections are purged one by one, then its record goes. */
+/** The end of a repository: it takes nothing new, then its collections are removed from every store, then its record goes. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { JobTools } from "../jobs/jobs.ts";
+import type { Life, Lifecycle } from "../../lifecycle/index.ts";
+import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { lifeOf } from "./collection-catalogue.ts";
 import type { CollectionDeletion } from "./delete-collection.ts";
 import { repositoryDocument, type Library } from "./library.ts";
-import { collectionsContainer, type CollectionRecord, type RepositoryRecord } from "./records.ts";
+import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import { laterThan } from "./times.ts";
 
 export class RepositoryDeletion {
   readonly #parts: KnowledgeParts;
   readonly #library: Library;
   readonly #collections: CollectionDeletion;
+  readonly #lifecycle: Lifecycle;
 
-  constructor(parts: KnowledgeParts, library: Library, collections: CollectionDeletion) {
+  constructor(parts: KnowledgeParts, library: Library, collections: CollectionDeletion, lifecycle: Lifecycle) {
     this.#parts = parts;
     this.#library = library;
     this.#collections = collections;
+    this.#lifecycle = lifecycle;
   }
 
-  async purge(scope: Scope, repositoryId: string, attempts: number, tools: JobTools): Promise<JsonObject> {
-    if (!(await this.#mark(scope, repositoryId, "DELETE_IN_PROGRESS"))) return { mode: "purge", collections: 0 };
+  async purge(scope: Scope, { repository_id, created_by, progress }: JobRecord, tools: JobTools): Promise<JsonObject> {
+    if (!(await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS"))) return { mode: "purge", collections: progress.total };
+    const lives = await this.#lives(scope, repository_id);
+    // Also those that went before this try.
+    const total = Math.max(progress.total, lives.length);
+    for (const [i, life] of lives.entries()) {
+      await tools.tell({ done: total - lives.length + i, total });
+      await this.#purge(scope, life, created_by);
+    }
+    await tools.tell({ done: total, total });
+    for (;;) {
+      const { done } = await this.#parts.items.deletePartition(scope, collectionsContainer.name, [repository_id], { limit: 500 });
+      if (done) return { mode: "purge", collections: total };
+    }
+  }
+
+  /** A store that is down is waited for: the job goes on when the collection is gone. */
+  async #purge(scope: Scope, life: Life, createdBy: string): Promise<void> {
     try {
-      const ids = await this.#collectionIds(scope, repositoryId);
-      for (const [i, id] of ids.entries()) {
-        await tools.tell({ done: i, total: ids.length });
-        await this.#collections.purge(scope, repositoryId, id, attempts, { withDefault: true });
-      }
-      await tools.tell({ done: ids.length, total: ids.length });
-      for (;;) {
-        const { done } = await this.#parts.items.deletePartition(scope, collectionsContainer.name, [repositoryId], { limit: 500 });
-        if (done) return { mode: "purge", collections: ids.length };
-      }
+      await this.#collections.begin(scope, life, { createdBy, withDefault: true });
     } catch (error) {
-      await this.#mark(scope, repositoryId, "DELETE_FAILED").catch(() => {});
+      // Its own operation ended meanwhile.
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return;
       throw error;
     }
+    const operation = await this.#lifecycle.finish(scope, life);
+    if (operation === undefined || operation.status === "done") return;
+    if (operation.status === "failed") await this.#mark(scope, life.repository_id, "DELETE_FAILED");
+    const waiting = operation.stores.filter(({ status }) => status !== "confirmed").map(({ store }) => store);
+    throw new Later(`Collection "${life.collection_id}" is still in ${waiting.join(", ")}.`);
   }
 
   /** From here on nobody makes a collection in it. */
@@ -55,19 +72,19 @@ export class RepositoryDeletion {
   }
 
   /** Reads the partition itself: one that an index does not show yet would be left over. */
-  async #collectionIds(scope: Scope, repositoryId: string): Promise<readonly string[]> {
-    const ids: string[] = [];
+  async #lives(scope: Scope, repositoryId: string): Promise<readonly Life[]> {
+    const lives: Life[] = [];
     let cursor: string | undefined;
     do {
       const page = await this.#parts.items.query(scope, collectionsContainer.name, {
         equals: { repository_id: repositoryId },
-        range: { prefix: "collection:" },
+        range: { prefix: itemIds.collection("") },
         limit: 500,
         cursor,
       });
-      ids.push(...page.items.map(({ document }) => (document as unknown as CollectionRecord).collection_id));
+      lives.push(...page.items.map(({ document }) => lifeOf(document as unknown as CollectionRecord)));
       cursor = page.cursor;
     } while (cursor !== undefined);
-    return ids;
+    return lives;
   }
 }

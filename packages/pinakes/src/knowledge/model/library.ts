@@ -3,6 +3,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { BatchResult, Item, ItemStore, Operation } from "../../ports/item-store.ts";
+import type { Life } from "../../lifecycle/index.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 
@@ -24,6 +25,34 @@ export class Library {
 
   async collection(scope: Scope, repositoryId: string, collectionId: string): Promise<Stored<CollectionRecord> | undefined> {
     return stored(await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: itemIds.collection(collectionId) }));
+  }
+
+  /** One life of a collection, whether it has the id now or another one does. */
+  async life(scope: Scope, { repository_id, collection_id, incarnation }: Life): Promise<Stored<CollectionRecord> | undefined> {
+    const first = await this.collection(scope, repository_id, collection_id);
+    if (first?.record.incarnation === incarnation) return first;
+    const id = itemIds.displaced(collection_id, incarnation);
+    const beside = stored<CollectionRecord>(await this.#items.read(scope, collectionsContainer.name, { partition: [repository_id], id }));
+    if (beside !== undefined) return beside;
+    // It may have moved from there to here between the two reads.
+    const again = await this.collection(scope, repository_id, collection_id);
+    return again?.record.incarnation === incarnation ? again : undefined;
+  }
+
+  /** The lives that had an id before, those deleted last first. Reads the partition itself: none is missed. */
+  async displaced(scope: Scope, repositoryId: string, collectionId: string): Promise<readonly Stored<CollectionRecord>[]> {
+    const found: Stored<CollectionRecord>[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#items.query(scope, collectionsContainer.name, {
+        equals: { repository_id: repositoryId },
+        range: { prefix: itemIds.displaced(collectionId, "") },
+        limit: 100,
+        cursor,
+      });
+      found.push(...page.items.map((item) => stored<CollectionRecord>(item) as Stored<CollectionRecord>));
+      cursor = page.cursor;
+      if (cursor === undefined) return found.toSorted((a, b) => ((a.record.deleted_at ?? "") < (b.record.deleted_at ?? "") ? 1 : -1));
+    }
   }
 
   /** Both in one call: every read of a collection needs its repository for the access decision. */
@@ -61,7 +90,15 @@ export function repositoryDocument(record: RepositoryRecord): JsonObject & { rea
 }
 
 export function collectionDocument(record: CollectionRecord): JsonObject & { readonly id: string } {
-  return { id: itemIds.collection(record.collection_id), ...(record as unknown as JsonObject) };
+  return { id: collectionItemId(record), ...(record as unknown as JsonObject) };
+}
+
+export function collectionItemId({ collection_id, incarnation, displaced }: CollectionRecord): string {
+  return displaced === true ? itemIds.displaced(collection_id, incarnation) : itemIds.collection(collection_id);
+}
+
+export function isLive({ status }: Pick<CollectionRecord, "status">): boolean {
+  return status === "ACTIVE" || status === "ARCHIVED";
 }
 
 export function countDocument(repositoryId: string, collections: number): JsonObject & { readonly id: string } {

@@ -1,11 +1,9 @@
-/** Collections that the first document makes. */
+/** Collections that the first document, or the first triples, make. */
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Collections, OpenCollection } from "./collections.ts";
 import { checkFileName } from "./names.ts";
 import type { Repositories } from "./repositories.ts";
-
-const needed = { needed: "WRITE", action: "Adding documents" } as const;
 
 /**
  * The first document for a collection that is not there makes it, where the repository says so. A search never does, and neither does a
@@ -17,7 +15,9 @@ export async function openOrCreate(
   repositoryId: string,
   collectionId: string,
   file?: { readonly name: string },
+  action = "Adding documents",
 ): Promise<OpenCollection> {
+  const needed = { needed: "WRITE", action } as const;
   try {
     return await collections.open(caller, repositoryId, collectionId, needed);
   } catch (error) {

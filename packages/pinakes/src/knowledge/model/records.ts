@@ -1,7 +1,7 @@
 /**
  * What is stored (RFC 0005). Records that must change together are items of one container and partition, told apart by `kind`:
  *
- *   collections  (repository_id)               the repository, its collections, their number
+ *   collections  (repository_id)               the repository, its collections, their number, operations on them
  *   documents    (repository_id, incarnation)  one life of a collection: fence, stats, documents, their sources, removals
  *
  * Invariants
@@ -14,6 +14,7 @@ import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { ContainerDefinition } from "../../ports/item-store.ts";
+import type { GraphSettings } from "../extraction/index.ts";
 import type { Metadata } from "./metadata.ts";
 
 export const collectionsContainer: ContainerDefinition = Object.freeze({
@@ -29,7 +30,10 @@ export const collectionsContainer: ContainerDefinition = Object.freeze({
     allByCreated: { partition: ["kind"], sort: ["created_at"] },
     allByUpdated: { partition: ["kind"], sort: ["updated_at"] },
     allByName: { partition: ["kind"], sort: ["sort_name"] },
+    byIncarnation: { partition: ["incarnation"], sort: ["kind"] },
   },
+  // Only what says so expires: finished operations.
+  ttl: -1,
   feed: true,
 });
 
@@ -40,6 +44,8 @@ export const documentsContainer: ContainerDefinition = Object.freeze({
     byUploaded: { partition: ["incarnation", "kind"], sort: ["uploaded_at"] },
     byStatus: { partition: ["incarnation", "kind", "status"], sort: ["uploaded_at"] },
     bySha256: { partition: ["incarnation", "kind", "sha256"], sort: ["uploaded_at"] },
+    /** Fences alone have `held`: the lives of which there is something. */
+    lives: { partition: ["held"], sort: ["incarnation"] },
   },
   feed: true,
 });
@@ -60,6 +66,8 @@ export interface RepositoryRecord {
   /** Whether a document for a collection that is not there makes it, named as its id. Absent in records of before: no. */
   readonly auto_create?: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
+  /** What of documents goes into the graph. Null, or absent in records of before: as the system has it. */
+  readonly graph?: GraphSettings | null;
   readonly metadata: Metadata;
   /** Of a personal repository: the one user it belongs to. */
   readonly owner: string | null;
@@ -100,6 +108,8 @@ export interface CollectionRecord {
   /** null: as `effectiveChunking` finds it. */
   readonly chunking_strategy: ChunkingStrategy | null;
   readonly allow_chunking_override: boolean;
+  /** null, or absent in records of before: as the repository has it. */
+  readonly graph?: GraphSettings | null;
   readonly metadata: Metadata;
   readonly allowed_groups: readonly string[] | null;
   readonly embedding_model: string;
@@ -116,14 +126,23 @@ export interface CollectionRecord {
   readonly purge_at: string | null;
   /** This life of the collection: part of every key below it, never used again. */
   readonly incarnation: string;
+  /** Another life has the id meanwhile: this one is kept beside it, and can be had back by its incarnation. */
+  readonly displaced?: true;
   /** The item that it was imported from, whole: an export gives back what has not changed since (transfer/give-back.ts). */
   readonly imported?: JsonObject;
+  /** A migration fills it: nobody else writes (hold.ts). */
+  readonly hold?: { readonly migration_id: string };
+  /** The migration that made it, and whether the source said when it was made. */
+  readonly migrated?: { readonly migration_id: string; readonly created_at: "source" | "estimated" };
 }
 
 export interface FenceRecord {
   readonly kind: "fence";
-  readonly status: "ACTIVE" | "ARCHIVED" | "DELETED";
+  /** PURGED is for ever: a write that comes late finds it, whatever else is gone. */
+  readonly status: "ACTIVE" | "ARCHIVED" | "DELETED" | "PURGED";
   readonly collection_id: string;
+  /** Until everything of the life is gone. */
+  readonly held?: true;
   /** Which vectors searches read: `<incarnation>.<generation>`. */
   readonly generation: number;
   /** The model of that generation; that of the collection's record when absent. */
@@ -201,6 +220,8 @@ export interface DocumentRecord {
   readonly live: IndexedVersion | null;
   /** The same in the generation that is being made; takes the place of `live` when that becomes the collection's. */
   readonly prepared?: IndexedVersion | null;
+  /** What of it is in the graph. Absent: nothing ever was. */
+  readonly graph?: DocumentGraph;
   /** Those whose bytes are here, newest first. */
   readonly versions: readonly VersionInfo[];
   readonly uploaded_at: string;
@@ -213,6 +234,16 @@ export interface DocumentRecord {
   readonly touched_at: number;
   /** As of a collection. */
   readonly imported?: JsonObject;
+}
+
+export interface DocumentGraph {
+  /** `<run>.<generation>`: sources that may have triples, until a removal names them. */
+  readonly sources: readonly string[];
+  /** Of the newest of them. */
+  readonly triples: number;
+  /** What a reader should know: that there was too much, or which passages a model could not read. */
+  readonly warnings?: readonly string[];
+  readonly failed_passages?: readonly { readonly chunk: number; readonly error: string }[];
 }
 
 /** What searches of this generation show of a document. */
@@ -233,6 +264,8 @@ export interface RemovalRecord {
   readonly document_id: string;
   readonly chunks: readonly ChunkRange[];
   readonly object_keys: readonly string[];
+  /** Of the graph: `<run>.<generation>`. */
+  readonly sources?: readonly string[];
   readonly at: string;
 }
 
@@ -246,6 +279,8 @@ export const itemIds = Object.freeze({
   repository: "repository",
   count: "count",
   collection: (id: string) => `collection:${id}`,
+  /** "~" is in no id. */
+  displaced: (id: string, incarnation: string) => `collection:${id}~${incarnation}`,
   fence: "fence",
   stats: "stats",
   document: (id: string) => `document:${id}`,

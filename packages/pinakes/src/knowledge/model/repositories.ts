@@ -5,6 +5,7 @@ import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
+import { checkChatModel, readGraphSettings, type GraphSettings } from "../extraction/index.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { decideRepository, notFound, requireLevel, type Level } from "./access.ts";
 import { checkPatchFields } from "./check-fields.ts";
@@ -25,12 +26,13 @@ export interface NewRepository {
   readonly allow_user_collections?: boolean | undefined;
   readonly auto_create?: boolean | undefined;
   readonly chunking_strategy?: unknown;
+  readonly graph?: unknown;
   readonly metadata?: unknown;
 }
 
 export type RepositoryPatch = Omit<NewRepository, "repository_id" | "embedding_model">;
 
-const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "auto_create", "chunking_strategy", "metadata"] as const;
+const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "auto_create", "chunking_strategy", "graph", "metadata"] as const;
 const fixed = ["repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Repositories {
@@ -150,7 +152,7 @@ export class Repositories {
   }
 
   #fields(input: RepositoryPatch): Partial<RepositoryRecord> {
-    const { name, description, allowed_groups, allow_user_collections, auto_create, chunking_strategy, metadata } = input;
+    const { name, description, allowed_groups, allow_user_collections, auto_create, chunking_strategy, graph, metadata } = input;
     if (allow_user_collections !== undefined && typeof allow_user_collections !== "boolean") throw invalid("allow_user_collections: must be true or false.");
     if (auto_create !== undefined && typeof auto_create !== "boolean") throw invalid("auto_create: must be true or false.");
     return {
@@ -160,6 +162,7 @@ export class Repositories {
       ...(allow_user_collections === undefined ? {} : { allow_user_collections }),
       ...(auto_create === undefined ? {} : { auto_create }),
       ...(chunking_strategy === undefined ? {} : { chunking_strategy: strategyOrNull(chunking_strategy) }),
+      ...(graph === undefined ? {} : { graph: graphOrNull(graph, this.#parts.chat) }),
       ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
     };
   }
@@ -213,6 +216,12 @@ export class Repositories {
 
 function defaultCollection(repository: RepositoryRecord, incarnation: string): CollectionRecord {
   return newCollection({ repository, caller: repository.created_by, incarnation, now: repository.created_at, isDefault: true });
+}
+
+function graphOrNull(input: unknown, chat: KnowledgeParts["chat"]): GraphSettings | null {
+  const graph = input === null ? null : readGraphSettings(input);
+  checkChatModel(graph, chat);
+  return graph;
 }
 
 function strategyOrNull(input: unknown): ChunkingStrategy | null {

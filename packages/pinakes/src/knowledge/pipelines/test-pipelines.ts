@@ -11,6 +11,7 @@ import type { Parser } from "../../ports/parser.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { openItemQueue } from "../../queues/item-queue/index.ts";
+import { openItemTriples } from "../../triples/on-items/index.ts";
 import { openVectors } from "../../vectors/index.ts";
 import { openKnowledge, quotaDefaults, type DocumentView, type JobView, type Knowledge, type OpenedKnowledge, type Quotas } from "../index.ts";
 
@@ -78,6 +79,7 @@ export class Bench {
     const queue = closing.use(await openItemQueue({ items, clock }));
     const vectors = await openVectors({ items, objects, clock, log: note, system: systemScope("test", note), threads: 0 });
     closing.defer(() => vectors.close());
+    const triples = await openItemTriples({ items, scope: systemScope("test", note) });
     shared ??= Promise.all([openModels(undefined), openParsers()]).then(([models, parser]) => ({ models, parser }));
     const { models, parser } = await shared;
     let ids = 0;
@@ -89,6 +91,7 @@ export class Bench {
         objects,
         queue,
         vectors: vectors.vectors,
+        triples,
         embedders: models.embedders,
         tokenizer: models.tokenizer,
         parser,

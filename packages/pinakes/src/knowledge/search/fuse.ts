@@ -1,5 +1,5 @@
 /**
- * One ranking out of two: a convex mix of scores, each normalised over the candidates. Chosen over reciprocal ranks because it keeps
+ * One ranking out of two or three: a convex mix of scores, each normalised over the candidates. Chosen over reciprocal ranks because it keeps
  * how much better one passage is than the next; `pinakes eval <folder> --compare` compares both.
  *
  * A passage that is not among the best of a part gets 0 there. Cosine similarities are spread between the lowest and the highest
@@ -25,22 +25,30 @@
 export interface Candidate {
   readonly vector?: number;
   readonly keyword?: number;
+  /** 0…1 by nature: what stands in the way of it is not known, so it is never spread. */
+  readonly graph?: number;
 }
 
 export interface Fused {
   readonly score: number;
   /** What each part added, 0…1 before its weight. */
-  readonly parts: { readonly vector?: number; readonly keyword?: number };
+  readonly parts: { readonly vector?: number; readonly keyword?: number; readonly graph?: number };
 }
 
 export type Fusion = "convex" | "rrf";
 
 /** The share of the vectors; keywords have the rest. */
 export const vectorWeight = 0.4;
+/** How much of what a passage lacks the graph can give it. A passage of which the graph says nothing keeps its score. */
+export const graphWeight = 0.5;
 const rrfConstant = 60;
 
-export function fuse(candidates: readonly Candidate[], fusion: Fusion = "convex", weight = vectorWeight): readonly Fused[] {
-  return fusion === "convex" ? convex(candidates, weight) : reciprocalRanks(candidates);
+export function fuse(candidates: readonly Candidate[], fusion: Fusion = "convex", weight = vectorWeight, graph = graphWeight): readonly Fused[] {
+  return fusion === "convex" ? convex(candidates, weight).map((fused, i) => lifted(fused, candidates[i]?.graph, graph)) : reciprocalRanks(candidates);
+}
+
+function lifted({ score, parts }: Fused, graph: number | undefined, weight: number): Fused {
+  return graph === undefined ? { score, parts } : { score: score + (1 - score) * weight * graph, parts: { ...parts, graph } };
 }
 
 function convex(candidates: readonly Candidate[], weight: number): readonly Fused[] {
@@ -61,11 +69,18 @@ function convex(candidates: readonly Candidate[], weight: number): readonly Fuse
 function reciprocalRanks(candidates: readonly Candidate[]): readonly Fused[] {
   const vector = ranksOf(candidates.map((candidate) => candidate.vector));
   const keyword = ranksOf(candidates.map((candidate) => candidate.keyword));
+  const graph = ranksOf(candidates.map((candidate) => candidate.graph));
   const share = (rank: number | undefined) => (rank === undefined ? 0 : 1 / (rrfConstant + rank));
   return candidates.map((_, i) => {
     const v = share(vector[i]);
     const k = share(keyword[i]);
-    return { score: v + k, parts: { ...(vector[i] === undefined ? {} : { vector: v }), ...(keyword[i] === undefined ? {} : { keyword: k }) } };
+    const g = share(graph[i]);
+    const parts = {
+      ...(vector[i] === undefined ? {} : { vector: v }),
+      ...(keyword[i] === undefined ? {} : { keyword: k }),
+      ...(graph[i] === undefined ? {} : { graph: g }),
+    };
+    return { score: v + k + g, parts };
   });
 }
 

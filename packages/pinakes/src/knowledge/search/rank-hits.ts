@@ -13,6 +13,8 @@ export interface Found {
   readonly opened: OpenCollection;
   readonly document: DocumentRecord;
   readonly hit: QueryHit;
+  /** What the graph says for it, 0…1; absent where it says nothing. */
+  readonly graph?: number;
 }
 
 export function rankHits(found: readonly Found[], query: CheckedSearch): readonly SearchHit[] {
@@ -20,11 +22,12 @@ export function rankHits(found: readonly Found[], query: CheckedSearch): readonl
   const fused =
     mode === "hybrid"
       ? fuse(
-          found.map(({ hit }) => hit.scores),
+          found.map(({ hit, graph }) => (graph === undefined ? hit.scores : { ...hit.scores, graph })),
           fusion,
           weight,
+          query.graph?.weight,
         )
-      : found.map(({ hit }) => ({ score: hit.score, parts: {} }));
+      : found.map(({ hit, graph }) => ({ score: mode === "graph" ? (graph ?? 0) : hit.score, parts: {} }));
   let entries = found
     .map((candidate, i) => ({ ...candidate, score: fused[i]?.score as number, parts: fused[i]?.parts ?? {} }))
     .filter(({ score }) => minScore === undefined || score >= minScore)
@@ -48,7 +51,7 @@ export function rankHits(found: readonly Found[], query: CheckedSearch): readonl
 
 const ownFields: ReadonlySet<string> = new Set(passageFields);
 
-function toHit({ opened, document, hit }: Found, score: number): SearchHit {
+function toHit({ opened, document, hit, graph }: Found, score: number): SearchHit {
   const { repository_id, collection_id } = opened.collection;
   const { start, end, page, section, version, filename } = hit.metadata as unknown as Citation;
   const text = hit.text ?? "";
@@ -59,7 +62,7 @@ function toHit({ opened, document, hit }: Found, score: number): SearchHit {
     chunk_id: hit.id,
     text,
     score,
-    scores: hit.scores,
+    scores: graph === undefined ? hit.scores : { ...hit.scores, graph },
     metadata: Object.fromEntries(Object.entries(hit.metadata).filter(([name]) => !ownFields.has(name))),
     citation: {
       repository_id,

@@ -1,15 +1,16 @@
 /** What a search asks for, checked before anything is read. */
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
-import type { QueryMode } from "../../vectors/index.ts";
 import { knowledgeLimits } from "../limits.ts";
-import { vectorWeight, type Fusion } from "./fuse.ts";
+import { graphWeight, vectorWeight, type Fusion } from "./fuse.ts";
+import { graphSearchLimits } from "./graph-limits.ts";
+import type { SearchMode } from "./search-result.ts";
 
 export interface SearchInput {
   readonly query: string;
   /** Absent: every collection the caller may read. */
   readonly collections?: readonly { readonly repository: string; readonly collection: string }[] | undefined;
-  readonly mode?: QueryMode | undefined;
+  readonly mode?: SearchMode | undefined;
   readonly limit?: number | undefined;
   readonly filter?: Filter | undefined;
   readonly min_score?: number | undefined;
@@ -24,12 +25,23 @@ export interface SearchInput {
   readonly vector_weight?: number | undefined;
   /** Archived collections, too. */
   readonly archived?: boolean | undefined;
+  /** How the graph takes part, in the modes hybrid and graph. */
+  readonly graph?: GraphInput | undefined;
+}
+
+export interface GraphInput {
+  /** How far from the entities that the question names: 0 leaves the graph out. */
+  readonly hops?: number | undefined;
+  /** Edges that the answer shows. */
+  readonly limit?: number | undefined;
+  /** 0…1: how much the graph can add to a score. */
+  readonly weight?: number | undefined;
 }
 
 export interface CheckedSearch {
   readonly query: string;
   readonly collections: readonly { readonly repository: string; readonly collection: string }[] | undefined;
-  readonly mode: QueryMode;
+  readonly mode: SearchMode;
   readonly limit: number;
   readonly filter: Filter | undefined;
   readonly minScore: number | undefined;
@@ -40,6 +52,8 @@ export interface CheckedSearch {
   readonly fusion: Fusion;
   readonly weight: number;
   readonly archived: boolean;
+  /** Undefined: the graph is not asked. */
+  readonly graph: { readonly hops: number; readonly limit: number; readonly weight: number } | undefined;
 }
 
 export function checkSearch(input: SearchInput): CheckedSearch {
@@ -47,7 +61,8 @@ export function checkSearch(input: SearchInput): CheckedSearch {
   const { query, collections, mode = "hybrid", limit = searchHitsDefault, diversity = 0, vector_weight = vectorWeight, fusion = "convex" } = input;
   if (typeof query !== "string" || query.trim() === "" || query.length > queryCharsMax)
     throw invalid(`query: must be a text of 1–${queryCharsMax} characters.`);
-  if (mode !== "hybrid" && mode !== "vector" && mode !== "keyword") throw invalid(`mode: must be hybrid, vector or keyword, got ${show(mode)}.`);
+  if (mode !== "hybrid" && mode !== "vector" && mode !== "keyword" && mode !== "graph")
+    throw invalid(`mode: must be hybrid, vector, keyword or graph, got ${show(mode)}.`);
   if (!Number.isInteger(limit) || limit < 1 || limit > searchHitsMax)
     throw invalid(`limit: must be a whole number from 1 to ${searchHitsMax}, got ${show(limit)}.`);
   if (collections !== undefined && (collections.length === 0 || collections.length > searchCollectionsMax))
@@ -75,5 +90,26 @@ export function checkSearch(input: SearchInput): CheckedSearch {
     fusion,
     weight: vector_weight,
     archived: input.archived ?? false,
+    graph: checkGraph(mode, input),
   };
+}
+
+function checkGraph(mode: SearchMode, { graph, as_of }: SearchInput): CheckedSearch["graph"] {
+  const { hopsMax, hopsDefault, edgesShownDefault, edgesShownMax } = graphSearchLimits;
+  const { hops = hopsDefault, limit = edgesShownDefault, weight = graphWeight } = graph ?? {};
+  const least = mode === "graph" ? 1 : 0;
+  if (!Number.isInteger(hops) || hops < least || hops > hopsMax) throw invalid(`graph.hops: must be a whole number from ${least} to ${hopsMax}, got ${show(hops)}.`);
+  if (!Number.isInteger(limit) || limit < 0 || limit > edgesShownMax)
+    throw invalid(`graph.limit: must be a whole number from 0 to ${edgesShownMax}, got ${show(limit)}.`);
+  if (!(weight >= 0 && weight <= 1)) throw invalid(`graph.weight: must be a number from 0 to 1, got ${show(weight)}.`);
+  if (mode === "vector" || mode === "keyword") {
+    if (graph !== undefined && hops > 0) throw invalid(`graph: takes part in the modes hybrid and graph, not in ${mode}. Leave it out, or change the mode.`);
+    return undefined;
+  }
+  // The graph has no past: of a time before now only vectors and keywords know.
+  if (as_of !== undefined) {
+    if (mode === "graph") throw invalid("as_of: the graph is known as it is now only; search with another mode.");
+    return undefined;
+  }
+  return hops === 0 ? undefined : { hops, limit, weight };
 }

@@ -1,5 +1,6 @@
 /** What a search answers: passages, each with where it stands in its document. */
 import type { JsonObject } from "../../domain/json.ts";
+import type { Term } from "../../domain/rdf.ts";
 import type { QueryMode } from "../../vectors/index.ts";
 
 export interface Citation {
@@ -22,16 +23,58 @@ export interface SearchHit {
   readonly chunk_id: string;
   readonly text: string;
   readonly score: number;
-  readonly scores: { readonly vector?: number; readonly keyword?: number };
+  readonly scores: { readonly vector?: number; readonly keyword?: number; readonly graph?: number };
   readonly metadata: JsonObject;
   readonly citation: Citation;
   readonly more?: readonly { readonly chunk_id: string; readonly score: number }[];
   readonly explain?: JsonObject;
 }
 
+/** `graph`: only what the graph leads to. */
+export type SearchMode = QueryMode | "graph";
+
+/** An entity that the question names. */
+export interface GraphEntityView {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  /** As terms are written: `<iri>` or `_:label`. */
+  readonly entity: string;
+  /** Of the question. */
+  readonly words: string;
+  readonly score: number;
+}
+
+/** A triple that the ranking went over, and where it is stated. */
+export interface GraphEdgeView {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly s: Term;
+  readonly p: Term;
+  readonly o: Term;
+  /** Absent: in no graph that has a name. */
+  readonly g?: Term;
+  /** 1: of an entity that the question names. */
+  readonly hop: number;
+  readonly score: number;
+  /** Passages that state it, each with its place in the document's text; none where somebody asserted it. */
+  readonly sources: readonly GraphSourceView[];
+}
+
+export interface GraphSourceView {
+  readonly document_id: string;
+  readonly chunk_id: string;
+  readonly filename: string;
+  readonly version: number;
+  readonly page?: number;
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
-  readonly mode_used: QueryMode;
+  /** Absent: no collection that was searched has triples, or the graph was not asked. */
+  readonly graph?: { readonly entities: readonly GraphEntityView[]; readonly edges: readonly GraphEdgeView[] };
+  readonly mode_used: SearchMode;
   readonly timings: { readonly embed_ms: number; readonly search_ms: number; readonly total_ms: number };
   readonly explain?: JsonObject;
 }

@@ -16,8 +16,10 @@ import type { Collections, OpenCollection } from "../model/collections.ts";
 import type { Library } from "../model/library.ts";
 import { listCollections } from "../model/list-collections.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { joinGraph, type Joined } from "./graph-hits.ts";
 import { liveHits } from "./live-hits.ts";
 import { rankHits, type Found } from "./rank-hits.ts";
+import { searchGraph } from "./search-graph.ts";
 import { checkSearch, type CheckedSearch, type SearchInput } from "./search-input.ts";
 import type { SearchResult } from "./search-result.ts";
 import { knownSomewhere } from "./unknown-fields.ts";
@@ -65,17 +67,35 @@ export class Search {
     const began = performance.now();
     const targets = await this.#targets(caller, query);
     const embedBegan = performance.now();
-    const vectors = query.mode === "keyword" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
+    const vectors = query.mode === "keyword" || query.mode === "graph" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
     const embedMs = performance.now() - embedBegan;
-    const found = await knownSomewhere(targets.map((target) => this.#candidates(caller, target, query, vectors.get(target.model))));
-    const hits = rankHits(found, query);
+    const joined = await knownSomewhere(targets.map((target) => this.#joined(caller, target, query, vectors.get(target.model))));
+    const hits = rankHits(
+      joined.flatMap(({ found }) => found),
+      query,
+    );
     const totalMs = performance.now() - began;
     return {
       hits,
       mode_used: query.mode,
       timings: { embed_ms: round(embedMs), search_ms: round(totalMs - embedMs), total_ms: round(totalMs) },
-      ...(query.explain ? { explain: await this.#explain(caller, targets, query) } : {}),
+      ...graphView(joined, query),
+      ...(query.explain ? { explain: { ...(await this.#explain(caller, targets, query)), ...explainGraph(joined, query) } } : {}),
     };
+  }
+
+  /** What vectors and keywords found in one collection, and what the graph adds. */
+  async #joined(caller: Caller, target: Target, query: CheckedSearch, vector: Float32Array | undefined): Promise<readonly Joined[]> {
+    const { opened, shelf, generation } = target;
+    const [candidates, graph] = await Promise.all([
+      query.mode === "graph" ? [] : this.#candidates(caller, target, query, vector),
+      query.graph === undefined || generation === undefined
+        ? undefined
+        : searchGraph(this.#parts, caller, { shelf, generation }, { query: query.query, hops: query.graph.hops }),
+    ]);
+    if (graph === undefined || generation === undefined) return [{ found: candidates, entities: [], edges: [], added: 0, asked: false }];
+    const { filter, graph: { limit } = { limit: 0 } } = query;
+    return [await joinGraph(this.#parts, caller, candidates, graph, { opened, shelf, generation, filter, limit })];
   }
 
   /** Which vectors of each collection answer, and of which model they are. */
@@ -137,7 +157,8 @@ export class Search {
   }
 
   async #query(caller: Caller, collection: string, query: CheckedSearch, vector: Float32Array | undefined): Promise<readonly QueryHit[]> {
-    const { mode, limit, filter, asOf } = query;
+    const { limit, filter, asOf } = query;
+    const mode = query.mode === "graph" ? "keyword" : query.mode;
     try {
       const { hits } = await this.#parts.vectors.query(caller.scope, collection, {
         mode,
@@ -179,6 +200,22 @@ export class Search {
       throw error;
     }
   }
+}
+
+function graphView(joined: readonly Joined[], query: CheckedSearch): Pick<SearchResult, "graph"> {
+  const asked = joined.filter((one) => one.asked);
+  if (asked.length === 0 && query.mode !== "graph") return {};
+  const best = <Entry extends { readonly score: number }>(entries: readonly Entry[]) => entries.toSorted((a, b) => b.score - a.score);
+  return {
+    graph: { entities: best(asked.flatMap(({ entities }) => entities)), edges: best(asked.flatMap(({ edges }) => edges)).slice(0, query.graph?.limit ?? 0) },
+  };
+}
+
+/** What the graph had to say. */
+function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): JsonObject {
+  if (graph === undefined) return {};
+  const count = (of: (one: Joined) => number) => joined.reduce((sum, one) => sum + of(one), 0);
+  return { graph: { ...graph, entities: count(({ entities }) => entities.length), passages_added: count(({ added }) => added) } };
 }
 
 async function sameGeneration({ shelf, generation }: Target): Promise<void> {

@@ -3,7 +3,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { VectorWork } from "../log/vector-work.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
-import { itemIds, type Fence, type Lease } from "../store/records.ts";
+import { itemIds, type Fence, type Lease, type Status } from "../store/records.ts";
 import { listObjects, removeItems } from "./collect.ts";
 
 const secondSweepMs = 86_400_000;
@@ -54,6 +54,21 @@ export async function purgeCollection(site: CollectionSite, work: VectorWork): P
   if (second && entry !== undefined) await work.remove(entry);
   else if (!second) await work.put({ kind: "purge", tenant, key: collection, due_at: site.parts.clock.now() + secondSweepMs });
   return { objects, items: ids.length };
+}
+
+export interface Remains {
+  /** `absent`: there never was one. */
+  readonly status: Status | "absent";
+  /** Objects, and items beside the fence. */
+  readonly left: number;
+}
+
+/** What is still there of a collection, whatever its state: a purge has left nothing when this is 0. */
+export async function remainsOf(site: CollectionSite): Promise<Remains> {
+  const fence = await site.fence();
+  let left = (await listObjects(site, site.prefix)).length + (await listObjects(site, site.intakePrefix)).length;
+  for await (const { id } of site.all<object>("")) if (id !== itemIds.fence) left += 1;
+  return { status: fence?.status ?? "absent", left };
 }
 
 async function removeObjects(site: CollectionSite, prefix: string): Promise<number> {

@@ -153,7 +153,13 @@ const threadCalls: Readonly<Record<string, readonly StateCall[]>> = {
 
 const metric = ({ id, aid }: Names) => ({ id, agent_id: aid, metric_type: "cost", value: 1 });
 const invocation = ({ id, aid, sid, tool }: Names) => ({ id, agent_id: aid, session_id: sid, tool_name: tool, status: "success", duration_ms: 1 });
-const every = { aggregates: ["count", "sum", "p99"], group_by: ["agent_id"] };
+/** A time that is the same in two calls: the answer tells it. */
+const every = ({ dayBefore, date }: Names) => ({
+  aggregates: ["count", "sum", "p99"],
+  group_by: ["agent_id"],
+  from: `${dayBefore}T00:00:00Z`,
+  to: `${date}T23:59:59Z`,
+});
 const span = ({ dayBefore }: Names) => `from=${dayBefore}T00:00:00Z`;
 const ndjson = { headers: () => ({ "content-type": "application/x-ndjson" }) };
 const lines = (...rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
@@ -167,8 +173,8 @@ const seriesCalls: Readonly<Record<string, readonly StateCall[]>> = {
   ],
   listMetrics: [empty, { ...empty, query: (t) => `${span(t)}&agent_id=${t.aid}&metric_type=cost&order=asc` }],
   aggregateMetrics: [
-    sending("empty", ({ dayBefore }) => ({ ...every, from: `${dayBefore}T00:00:00Z`, bucket: "hour" }), { changes: false }),
-    sending("empty", ({ aid }) => ({ ...every, filter: { agent_id: aid } }), { changes: false }),
+    sending("empty", (t) => ({ ...every(t), bucket: "hour" }), { changes: false }),
+    sending("empty", (t) => ({ ...every(t), filter: { agent_id: t.aid } }), { changes: false }),
   ],
   listRollups: [empty, { ...empty, query: span }],
   ingestToolInvocations: [
@@ -184,8 +190,8 @@ const seriesCalls: Readonly<Record<string, readonly StateCall[]>> = {
     { ...empty, query: (t) => `agent_id=${t.aid}&status=success` },
   ],
   aggregateToolInvocations: [
-    sending("empty", ({ dayBefore }) => ({ ...every, from: `${dayBefore}T00:00:00Z` }), { changes: false }),
-    sending("empty", ({ tool }) => ({ ...every, filter: { tool_name: tool } }), { changes: false }),
+    sending("empty", (t) => every(t), { changes: false }),
+    sending("empty", (t) => ({ ...every(t), filter: { tool_name: t.tool } }), { changes: false }),
   ],
   exportToolInvocations: [
     { ...empty, query: (t) => `${span(t)}&format=ndjson` },

@@ -36,6 +36,8 @@ export interface HowToCall {
   readonly kind: Kind;
   readonly query?: (target: Target) => string;
   readonly body?: (target: Target) => unknown;
+  /** Of a body that is a text. */
+  readonly contentType?: string;
   /** A change that keys which may only read may not make. Every method but GET is one unless this says no. */
   readonly changes?: false;
   /** Asks for what only admins may ask for: 403 whatever it is about. */
@@ -110,6 +112,20 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   upsertVectors: [odd(() => ({ items: [{ id: "", vector: [] }] })), withBody(() => ({ items: [{ id: "intruder", vector: [1, 2, 3] }] }))],
   deleteVectors: [withBody(() => ({ ids: ["own"] }))],
   queryVectors: [withBody(() => ({ vector: [1, 2, 3] }), { changes: false })],
+  loadTriples: [withBody(() => [{ s: "a:intruder", p: "a:p", o: "a:o" }]), odd(() => [{ s: "no iri" }])],
+  matchTriples: [thing, { kind: "thing", query: () => "p=a:of&limit=1" }],
+  matchTriplesAcross: [withBody(({ rid, cid }) => ({ collections: [{ repository: rid, collection: cid }] }), { changes: false })],
+  removeMatchingTriples: [
+    { kind: "thing", query: ({ cid }) => `confirm=${cid}` },
+    { kind: "thing", query: () => "p=a:of" },
+  ],
+  removeTriples: [withBody(() => ({ triples: [{ s: "a:plans", p: "a:of", o: "a:vault" }] }))],
+  sparqlQuery: [{ kind: "thing", query: () => `query=${encodeURIComponent("SELECT * { ?s ?p ?o }")}` }],
+  sparql: [
+    withBody(() => "SELECT * { ?s ?p ?o }", { changes: false, contentType: "application/sparql-query" }),
+    withBody(() => "CLEAR ALL", { contentType: "application/sparql-update" }),
+  ],
+  sparqlAcross: [withBody(({ rid, cid }) => ({ query: "SELECT * { ?s ?p ?o }", collections: [{ repository: rid, collection: cid }] }), { changes: false })],
   getManifest: [thing],
   compactCollection: [thing],
   createPipeline: [withBody(() => ({ trigger: "schedule", source: "file:/etc" }))],

@@ -65,7 +65,7 @@ export class Leaks implements AsyncDisposable {
     const query = how.query?.(target);
     const url = query === undefined ? filled : `${filled}?${query}`;
     const body = how.kind === "signin" ? { token: key ?? "nothing" } : how.body?.(target);
-    const headers = { "x-request-id": "leak-1", ...(body instanceof Uint8Array ? { "content-type": "application/octet-stream" } : {}) };
+    const headers = { "x-request-id": "leak-1", ...(body instanceof Uint8Array ? { "content-type": "application/octet-stream" } : {}), ...typeOf(how) };
     const stop = new AbortController();
     const init = requestInit(method, { key: how.kind === "signin" ? undefined : key, body, headers, signal: stop.signal });
     const response = await this.server.app.request(url, init);
@@ -121,6 +121,10 @@ export async function operationsOf(server: TestServer): Promise<readonly Operati
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId, tags }]) => ({ id: operationId, method: method.toUpperCase(), path, tag: tags[0] })),
   );
+}
+
+function typeOf({ contentType }: HowToCall): Readonly<Record<string, string>> {
+  return contentType === undefined ? {} : { "content-type": contentType };
 }
 
 function expectedStatus({ id, how }: Call, { admin }: Who): number {

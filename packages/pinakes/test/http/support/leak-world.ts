@@ -75,6 +75,7 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   const did = documents[0]?.["document_id"] as string;
   await server.settled(key, `${at}/documents/${did}`);
   await make(key, `${at}/vectors:upsert`, { items: [{ id: "own", vector: [1, 2, 3], text: `row of ${marker}`, metadata: { owner: marker } }] });
+  await make(key, `${at}/triples`, [{ s: "a:plans", p: "a:of", o: { type: "literal", value: marker } }]);
   const grant = await make(key, `${at}/uploads`, { name: `granted ${marker}.txt` });
   const { job_id } = await make(key, `${at}:reindex`, {});
   await until(async () => (await server.call("GET", `/v1/jobs/${job_id as string}`, { key })).json["status"] === "succeeded");
@@ -119,7 +120,7 @@ function collect(value: unknown, into: Set<string>): void {
   }
 }
 
-/** Everything that the workspace holds: its records with their etags, its objects, its keys, the rows of its vectors. */
+/** Everything that the workspace holds: its records with their etags, its objects, its keys, the rows of its vectors, its triples. */
 export async function stateOf(server: TestServer, { boss, targets }: LeakWorld): Promise<string> {
   const hash = createHash("sha256");
   const scope = tenantScope("w1");
@@ -145,6 +146,7 @@ export async function stateOf(server: TestServer, { boss, targets }: LeakWorld):
   for (const { rid, cid } of Object.values(targets)) {
     const rows = await server.call("POST", `/v1/repositories/${rid}/collections/${cid}/vectors:query`, { key: boss, body: { vector: [1, 2, 3] } });
     hash.update(rows.text);
+    hash.update((await server.call("GET", `/v1/repositories/${rid}/collections/${cid}/triples`, { key: boss })).text);
   }
   return hash.digest("hex");
 }

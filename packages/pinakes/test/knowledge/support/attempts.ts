@@ -9,6 +9,7 @@ export interface Target {
   readonly deleted: string;
   readonly document: string;
   readonly job: string;
+  readonly operation: string;
   readonly evaluation: string;
   readonly pipeline: string;
 }
@@ -69,8 +70,22 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "rows.query": (k, caller, t) => k.rows.query(caller, t.repository, t.collection, { vector: [1, 2, 3] }),
   "rows.manifest": (k, caller, t) => k.rows.manifest(caller, t.repository, t.collection),
   "rows.compact": (k, caller, t) => k.rows.compact(caller, t.repository, t.collection),
+  "graph.loadTriples": (k, caller, t) => k.graph.loadTriples(caller, t.repository, t.collection, { format: "ntriples", body: body("<a:b> <a:b> <a:b> .\n") }),
+  "graph.matchTriples": (k, caller, t) => k.graph.matchTriples(caller, t.repository, t.collection, { include_metadata: true }),
+  "graph.exportTriples": async (k, caller, t) => Array.fromAsync(await k.graph.exportTriples(caller, t.repository, t.collection, { format: "nquads" })),
+  "graph.removeTriples": (k, caller, t) => k.graph.removeTriples(caller, t.repository, t.collection, { confirm: t.collection }),
+  "graph.removeTriples, given": (k, caller, t) =>
+    k.graph.removeTriples(caller, t.repository, t.collection, { triples: [{ s: "a:secret", p: "a:of", o: '"tangerine"' }] }),
+  "graph.sparql": (k, caller, t) => k.graph.sparql(caller, t.repository, t.collection, { query: "SELECT * { ?s ?p ?o }" }),
+  "graph.sparql, update": (k, caller, t) => k.graph.sparql(caller, t.repository, t.collection, { update: "CLEAR ALL" }),
+  "graph.matchAcross": (k, caller, t) => k.graph.matchAcross(caller, { collections: [{ repository: t.repository, collection: t.collection }] }),
+  "graph.sparqlAcross": (k, caller, t) =>
+    k.graph.sparqlAcross(caller, { query: "ASK { ?s ?p ?o }", collections: [{ repository: t.repository, collection: t.collection }] }),
   "grants.upload": (k, caller, t) => k.grants.upload(caller, t.repository, t.collection, { name: "intruder.txt" }),
   "grants.download": (k, caller, t) => k.grants.download(caller, t.repository, t.collection, t.document),
+  operation: (k, caller, t) => k.operation(caller, t.operation),
+  retryOperation: (k, caller, t) => k.retryOperation(caller, t.operation),
+  "restoreCollection by incarnation": (k, caller, t) => k.restoreCollection(caller, t.repository, t.deleted, { incarnation: t.document }),
   "jobs.get": (k, caller, t) => k.jobs.get(caller, t.job),
   "jobs.retry": (k, caller, t) => k.jobs.retry(caller, t.job),
   "jobs.cancel": (k, caller, t) => k.jobs.cancel(caller, t.job),
@@ -84,6 +99,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   listCollections: (k, caller) => k.listCollections(caller, { limit: 100, status: "all" }),
   countCollections: (k, caller) => k.countCollections(caller, { q: "Secret" }),
   search: (k, caller) => k.search(caller, { query: "tangerine", explain: true }),
+  operations: (k, caller) => k.operations(caller, { limit: 100 }),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),

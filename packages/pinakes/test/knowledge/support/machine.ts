@@ -13,7 +13,9 @@ import type { ItemStore, Operation } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 import type { Parser } from "../../../src/ports/parser.ts";
 import type { Queue } from "../../../src/ports/queue.ts";
+import type { TripleStore } from "../../../src/ports/triple-store.ts";
 import { openItemQueue } from "../../../src/queues/item-queue/index.ts";
+import { openItemTriples } from "../../../src/triples/on-items/index.ts";
 import { openVectors, type OpenedVectors } from "../../../src/vectors/index.ts";
 import { Calls } from "../../vectors/support/calls.ts";
 
@@ -28,14 +30,16 @@ export class Machine implements AsyncDisposable {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly vectors: OpenedVectors;
+  readonly triples: TripleStore;
   readonly #statuses = new Map<string, string>();
   readonly #models: OpenedModels;
   readonly #parser: Parser;
 
-  private constructor(parts: { items: ItemStore; objects: ObjectStore; vectors: OpenedVectors; models: OpenedModels; parser: Parser }) {
+  private constructor(parts: { items: ItemStore; objects: ObjectStore; vectors: OpenedVectors; triples: TripleStore; models: OpenedModels; parser: Parser }) {
     this.items = parts.items;
     this.objects = parts.objects;
     this.vectors = parts.vectors;
+    this.triples = parts.triples;
     this.#models = parts.models;
     this.#parser = parts.parser;
   }
@@ -46,7 +50,8 @@ export class Machine implements AsyncDisposable {
     const items = await openMemoryItems({ clock });
     const objects = openMemoryObjects({ clock });
     const vectors = await openVectors({ items, objects, clock, system, threads: 1 });
-    later.machine = new Machine({ items, objects, vectors, models: await openModels(undefined), parser: await openParsers() });
+    const triples = await openItemTriples({ items, scope: system });
+    later.machine = new Machine({ items, objects, vectors, triples, models: await openModels(undefined), parser: await openParsers() });
     return later.machine;
   }
 
@@ -61,6 +66,7 @@ export class Machine implements AsyncDisposable {
       objects: watched("objects", this.objects, calls),
       queue,
       vectors: watched("vectors", this.vectors.vectors, calls),
+      triples: watched("triples", this.triples, calls),
       embedders: this.#models.embedders,
       tokenizer: this.#models.tokenizer,
       parser: this.#parser,

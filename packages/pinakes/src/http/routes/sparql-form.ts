@@ -1,0 +1,48 @@
+/** The body of a SPARQL request: a text, or the fields of a form, as the SPARQL 1.1 Protocol names them. */
+import { invalid } from "../../domain/errors.ts";
+import type { SparqlInput } from "../../knowledge/index.ts";
+
+type GraphField = "default-graph-uri" | "named-graph-uri" | "using-graph-uri" | "using-named-graph-uri";
+export type SparqlGraphs = { readonly [Field in GraphField]?: readonly string[] | undefined };
+
+const single = ["query", "update", "timeout_ms", "limit", "default_graph"] as const;
+const many: readonly GraphField[] = ["default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri"];
+
+export async function readText(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const bytes = Buffer.concat(await Array.fromAsync(stream));
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw invalid("The body is not valid UTF-8; encode it as UTF-8.", { cause: error });
+  }
+}
+
+/** What the address says holds where the form says nothing. */
+export function readSparqlForm(text: string, inAddress: SparqlGraphs & Pick<SparqlInput, "default_graph" | "timeout_ms" | "limit">): SparqlInput {
+  const fields = new URLSearchParams(text);
+  for (const name of new Set(fields.keys())) {
+    const known = (single as readonly string[]).includes(name) || (many as readonly string[]).includes(name);
+    if (!known) throw invalid(`${name}: is not a field of a SPARQL request; there are ${[...single, ...many].join(", ")}.`);
+    if (!(many as readonly string[]).includes(name) && fields.getAll(name).length > 1) throw invalid(`${name}: is given more than once.`);
+  }
+  const graphs = (first: GraphField, second: GraphField) => {
+    const sent = [...fields.getAll(first), ...fields.getAll(second)];
+    return sent.length > 0 ? sent : (inAddress[first] ?? inAddress[second]);
+  };
+  return {
+    query: fields.get("query") ?? undefined,
+    update: fields.get("update") ?? undefined,
+    default_graphs: graphs("default-graph-uri", "using-graph-uri"),
+    named_graphs: graphs("named-graph-uri", "using-named-graph-uri"),
+    default_graph: (fields.get("default_graph") as SparqlInput["default_graph"] | null) ?? inAddress.default_graph,
+    timeout_ms: numberOf(fields, "timeout_ms") ?? inAddress.timeout_ms,
+    limit: numberOf(fields, "limit") ?? inAddress.limit,
+  };
+}
+
+/** What is no number is refused by the feature, in its words. */
+function numberOf(fields: URLSearchParams, name: string): number | undefined {
+  const text = fields.get(name);
+  if (text === null) return undefined;
+  return text.trim() === "" ? Number.NaN : Number(text);
+}

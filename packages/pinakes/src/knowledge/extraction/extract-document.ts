@@ -1,0 +1,83 @@
+/** What of a document goes into the graph of its collection, by the passage that says it. The same document gives the same triples. */
+import type { Chunk } from "../../domain/chunking.ts";
+import type { FileType } from "../../domain/file-type.ts";
+import type { Quad } from "../../domain/rdf.ts";
+import type { ParsedText } from "../../ports/parser.ts";
+import type { RdfFormat } from "../../rdf/index.ts";
+import { pauses } from "../chunking/pause.ts";
+import { extractMarkdown } from "./extract-markdown.ts";
+import { extractPhrases } from "./extract-phrases.ts";
+import { extractRdf } from "./extract-rdf.ts";
+import { extractTable } from "./extract-table.ts";
+import { extractTrees } from "./extract-tree.ts";
+import { Facts } from "./facts.ts";
+import type { GraphSettings } from "./graph-settings.ts";
+import { extractionLimits } from "./limits.ts";
+import { Names, stemOf } from "./names.ts";
+import { readJsonTrees } from "./read-json-tree.ts";
+import { readYamlTrees } from "./read-yaml-tree.ts";
+
+export interface ExtractionInput {
+  readonly place: { readonly repository_id: string; readonly collection_id: string };
+  readonly document: { readonly document_id: string; readonly name: string; readonly file_type: FileType };
+  readonly parsed: ParsedText;
+  readonly chunks: readonly Chunk[];
+  readonly settings: GraphSettings;
+  readonly signal: AbortSignal;
+  /** Adds what a model finds. */
+  readonly model?: ((facts: Facts, names: Names) => Promise<void>) | undefined;
+}
+
+export interface Extraction {
+  /** Triples without those that are only there to find entities. */
+  readonly triples: number;
+  readonly parts: ReadonlyMap<number, readonly Quad[]>;
+  readonly warnings: readonly string[];
+}
+
+const rdfFormatOf: Partial<Record<FileType, RdfFormat>> = { ttl: "turtle", nt: "ntriples", nq: "nquads", trig: "trig", jsonld: "jsonld", rdf: "rdfxml" };
+
+export async function extractDocument(input: ExtractionInput): Promise<Extraction> {
+  const { place, document, chunks, settings, signal } = input;
+  const facts = new Facts(chunks);
+  if (settings.extract === "off") return { triples: 0, parts: new Map(), warnings: [] };
+  const names = new Names(place, document.document_id);
+  await extractStructure(input, facts, names);
+  if (settings.extract === "cooccurrence" && isProse(document.file_type)) await extractPhrases(chunks, facts, names, pauses(signal));
+  await input.model?.(facts, names);
+  return { triples: facts.triples, parts: facts.parts, warnings: facts.warnings };
+}
+
+/** Whether passages are sentences; of data the structure says it all. */
+export function isProse(fileType: FileType): boolean {
+  return !["csv", "json", "yaml", "xml"].includes(fileType) && rdfFormatOf[fileType] === undefined;
+}
+
+async function extractStructure(input: ExtractionInput, facts: Facts, names: Names): Promise<void> {
+  const { document, parsed, chunks, settings } = input;
+  const { key } = settings;
+  const pause = pauses(input.signal);
+  const { text } = parsed;
+  const format = rdfFormatOf[document.file_type];
+  if (format !== undefined) return extractRdf({ text, chunks, format, documentId: document.document_id, facts, pause });
+  switch (document.file_type) {
+    case "csv":
+      return extractTable({ parsed, facts, names, kind: stemOf(document.name), key, pause });
+    case "md":
+      return extractMarkdown({ parsed, name: document.name, facts, names, pause });
+    case "json":
+      if (tooLong(text, extractionLimits.jsonCharsMax, facts)) return;
+      return extractTrees(await readJsonTrees(text, pause), { facts, names, key, pause });
+    case "yaml":
+      if (tooLong(text, extractionLimits.yamlCharsMax, facts)) return;
+      return extractTrees((await readYamlTrees(text)) ?? [], { facts, names, key, pause });
+    default:
+      return undefined;
+  }
+}
+
+function tooLong(text: string, charsMax: number, facts: Facts): boolean {
+  if (text.length <= charsMax) return false;
+  facts.warnings.push(`Files of this type with more than ${charsMax.toLocaleString("en-US")} characters give no triples; split the file.`);
+  return true;
+}

@@ -1,0 +1,74 @@
+/**
+ * The IRIs of what documents speak of. They depend on the collection's place and on what the document says, never on the run: the same
+ * document gives the same triples whenever it is read.
+ *
+ *   urn:pinakes:<repository>:<collection>:p/<name>   a property, named by a column, a key, or a relation
+ *   urn:pinakes:<repository>:<collection>:e/<name>   an entity that documents call by its name
+ *   urn:pinakes:<repository>:<collection>:r/<hash>   a record without a name of its own
+ *   urn:pinakes:<repository>:<collection>:t/<name>   a class: the file of a table, the kind of an entity
+ */
+import { createHash } from "node:crypto";
+import { iri, type TermText } from "../../domain/rdf.ts";
+import { extractionLimits } from "./limits.ts";
+
+export const rdfType = iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#type");
+export const rdfsLabel = iri("http://www.w3.org/2000/01/rdf-schema#label");
+export const skosAltLabel = iri("http://www.w3.org/2004/02/skos/core#altLabel");
+
+const hashChars = 24;
+// oxlint-disable-next-line no-control-regex -- control characters are what an IRI cannot hold
+const absoluteIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`\u007f-\u009f]+$/;
+
+export class Names {
+  readonly #base: string;
+  readonly #documentId: string;
+
+  constructor(place: { readonly repository_id: string; readonly collection_id: string }, documentId: string) {
+    this.#base = `urn:pinakes:${encodeURIComponent(place.repository_id)}:${encodeURIComponent(place.collection_id)}:`;
+    this.#documentId = documentId;
+  }
+
+  property(name: string): TermText {
+    return iri(`${this.#base}p/${slug(name)}`);
+  }
+
+  entity(name: string): TermText {
+    return iri(`${this.#base}e/${slug(name)}`);
+  }
+
+  kind(name: string): TermText {
+    return iri(`${this.#base}t/${slug(name)}`);
+  }
+
+  /** One of this document only, by what tells it from the others. */
+  record(...what: readonly string[]): TermText {
+    return iri(`${this.#base}r/${stableHash(this.#documentId, ...what)}`);
+  }
+}
+
+export function stableHash(...parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, hashChars);
+}
+
+/** The same name, however it is written, is the same slug; different ones stay different, also where they are long. */
+export function slug(name: string): string {
+  const folded = foldName(name);
+  const words = folded.replaceAll(/[^\p{L}\p{N}\p{M}._-]+/gu, "_").replaceAll(/^_+|_+$/g, "");
+  if (words === "") return stableHash(name);
+  return words.length <= extractionLimits.slugCharsMax ? words : `${words.slice(0, extractionLimits.slugCharsMax).toWellFormed()}.${stableHash(folded)}`;
+}
+
+/** Case, forms of a letter and runs of blanks make no difference between names. */
+export function foldName(name: string): string {
+  return name.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").trim();
+}
+
+export function isAbsoluteIri(text: string): boolean {
+  return text.length <= extractionLimits.valueCharsMax && absoluteIri.test(text) && text.isWellFormed();
+}
+
+/** The name of a file without its folders and its extension. */
+export function stemOf(fileName: string): string {
+  const base = fileName.split(/[/\\]/).at(-1) as string;
+  return base.replace(/\.[^.]+$/, "") || base;
+}

@@ -1,0 +1,173 @@
+/**
+ * Loads RDF into a collection, as a stream of any length.
+ *
+ * As it comes (default): what was read is stored, in pieces. At a mistake it stops; what came before stays, and the answer says how many
+ * that were, and which line is wrong. All or nothing: the body is read to its end and checked first, and a mistake stores nothing. What is
+ * small enough is then stored in one transaction (`atomic` in the answer); a larger one is stored in pieces, which only the failure of a
+ * store can interrupt: the error says what is stored, and the same body sent again completes it.
+ */
+import { createHash } from "node:crypto";
+import { invalid, PinakesError, show } from "../../domain/errors.ts";
+import { defaultGraph, type Quad, type TermText } from "../../domain/rdf.ts";
+import { readRdf, rdfFormats, type RdfFormat } from "../../rdf/index.ts";
+import { graphLimits } from "./graph-limits.ts";
+import { readBody, type ReadBody } from "./read-body.ts";
+import type { SpaceWriter } from "./space-writer.ts";
+import { readGraph } from "./triple-view.ts";
+
+export interface LoadInput {
+  readonly format: RdfFormat;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly all_or_nothing?: boolean | undefined;
+  /** What relative IRIs of the body are relative to. */
+  readonly base_iri?: string | undefined;
+  /** Where triples go that the body puts in no named graph. */
+  readonly graph?: string | undefined;
+  /** Told after each piece that was stored. */
+  readonly progress?: ((soFar: { readonly read: number; readonly inserted: number }) => void) | undefined;
+}
+
+export interface LoadResult {
+  /** Triples that the body holds, up to its end or its mistake. */
+  readonly read: number;
+  /** Those that were not there already. */
+  readonly inserted: number;
+  /** Of one that is all or nothing: whether one transaction stored all of it. */
+  readonly atomic?: boolean;
+  /** Why it stopped before the end. */
+  readonly errors?: readonly LoadError[];
+}
+
+export interface LoadError {
+  /** From 1; null where the mistake has no line, such as a connection that broke. */
+  readonly line: number | null;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface CheckedLoad extends Omit<LoadInput, "graph"> {
+  readonly graph: TermText;
+}
+
+/** Before the collection is opened, or made: a mistake in the options makes nothing. */
+export function checkLoad(input: LoadInput): CheckedLoad {
+  if (!Object.hasOwn(rdfFormats, input.format)) throw invalid(`format: must be one of ${Object.keys(rdfFormats).join(", ")}; got ${show(input.format)}.`);
+  const graph = input.graph === undefined ? defaultGraph : readGraph("graph", input.graph);
+  if (graph.startsWith('"')) throw invalid('"graph": must be an IRI; got a literal.');
+  if (graph.startsWith("_:")) throw invalid('"graph": must be an IRI; the label of a blank node means something inside of a file only.');
+  return { ...input, graph };
+}
+
+export async function loadTriples(
+  input: CheckedLoad,
+  writer: SpaceWriter,
+  options: { readonly atomicQuadsMax: number; readonly newId: () => string },
+): Promise<LoadResult> {
+  const whole = input.all_or_nothing === true;
+  await using body = await readBody(input.body, { memoryBytesMax: graphLimits.hashedBytesMax, whole });
+  const blankPrefix = prefixOf(input, body, options.newId);
+  const read = () => inGraph(readRdf(body.chunks(), { format: input.format, baseIri: input.base_iri, blankPrefix }), input.graph);
+  const load = new Load(writer, input.progress);
+  if (!whole) return load.asItComes(read());
+  const small = await checkWhole(read(), Math.min(options.atomicQuadsMax, graphLimits.atomicQuadsMax));
+  return small === undefined ? { ...(await load.asItComes(read())), atomic: false } : load.atOnce(small);
+}
+
+/** The same request, sent again, names the same nodes; another graph or base makes it another one. */
+function prefixOf({ format, base_iri = "", graph }: CheckedLoad, { sha256 }: ReadBody, newId: () => string): string {
+  if (sha256 === undefined) return `f${newId().replaceAll("-", "")}`;
+  const name = createHash("sha256").update(JSON.stringify([sha256, format, base_iri, graph]));
+  return `b${name.digest("hex").slice(0, 32)}`;
+}
+
+async function* inGraph(batches: AsyncIterable<readonly Quad[]>, graph: TermText): AsyncGenerator<readonly Quad[]> {
+  for await (const quads of batches) yield graph === defaultGraph ? quads : quads.map((quad) => (quad.g === defaultGraph ? { ...quad, g: graph } : quad));
+}
+
+/** Reads to the end, so that a mistake is found before anything is stored. All quads, if they are few enough for one transaction. */
+async function checkWhole(batches: AsyncIterable<readonly Quad[]>, quadsMax: number): Promise<readonly Quad[] | undefined> {
+  let kept: Quad[] | undefined = [];
+  let chars = 0;
+  try {
+    for await (const quads of batches) {
+      if (kept === undefined) continue;
+      for (const quad of quads) chars += charsOf(quad);
+      if (kept.length + quads.length <= quadsMax && chars <= graphLimits.atomicCharsMax) kept.push(...quads);
+      else kept = undefined;
+    }
+  } catch (error) {
+    if (!PinakesError.isInstance(error)) throw error;
+    throw new PinakesError(error.code, `${error.detail} Nothing was stored.`, { cause: error, retryable: error.retryable });
+  }
+  return kept;
+}
+
+function charsOf({ s, p, o, g }: Quad): number {
+  return s.length + p.length + o.length + g.length;
+}
+
+class Load {
+  readonly #writer: SpaceWriter;
+  readonly #progress: LoadInput["progress"];
+  #read = 0;
+  #inserted = 0;
+  #waiting: Quad[] = [];
+  #chars = 0;
+
+  constructor(writer: SpaceWriter, progress: LoadInput["progress"]) {
+    this.#writer = writer;
+    this.#progress = progress;
+  }
+
+  async atOnce(quads: readonly Quad[]): Promise<LoadResult> {
+    const inserted = quads.length === 0 ? 0 : (await this.#writer.write({ insert: quads, atomic: true })).inserted;
+    return { read: quads.length, inserted, atomic: true };
+  }
+
+  async asItComes(batches: AsyncGenerator<readonly Quad[]>): Promise<LoadResult> {
+    await using _ = batches;
+    for (;;) {
+      const next = await batches.next().catch((error: unknown) => ({ error }));
+      if ("error" in next) return this.#stopped(next.error);
+      if (next.done === true) break;
+      for (const quad of next.value) {
+        if (this.#waiting.length >= graphLimits.writeQuadsMax || (this.#waiting.length > 0 && this.#chars + charsOf(quad) > graphLimits.writeCharsMax))
+          await this.#write();
+        this.#waiting.push(quad);
+        this.#chars += charsOf(quad);
+      }
+      this.#read += next.value.length;
+    }
+    await this.#write();
+    return { read: this.#read, inserted: this.#inserted };
+  }
+
+  async #write(): Promise<void> {
+    if (this.#waiting.length === 0) return;
+    try {
+      this.#inserted += (await this.#writer.write({ insert: this.#waiting })).inserted;
+    } catch (error) {
+      throw this.#withWhatIsStored(error);
+    }
+    this.#waiting = [];
+    this.#chars = 0;
+    this.#progress?.({ read: this.#read, inserted: this.#inserted });
+  }
+
+  /** The body is wrong, or ended too early; what is ours to blame is thrown. */
+  async #stopped(error: unknown): Promise<LoadResult> {
+    if (!PinakesError.isInstance(error) || error.status >= 500) throw this.#withWhatIsStored(error);
+    await this.#write();
+    const line = /^Line (\d+) of /.exec(error.detail)?.[1];
+    const told = { line: line === undefined ? null : Number(line), code: error.code, detail: error.detail };
+    return { read: this.#read, inserted: this.#inserted, errors: [told] };
+  }
+
+  #withWhatIsStored(error: unknown): unknown {
+    if (!PinakesError.isInstance(error) || this.#inserted === 0) return error;
+    return new PinakesError(error.code, `${error.detail} ${this.#inserted} new triples of this load are stored already; sent again, it goes on from there.`, {
+      cause: error,
+      retryable: error.retryable,
+    });
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Writes to the quads of one life of a collection. The space is opened by the first write. Each write looks at the fence of the life first,
+ * since a load may go on for hours; what comes after the end all the same is refused by the store itself.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { QuadChange, QuadChanges } from "../../ports/triple-store.ts";
+import { noteLateWrite } from "../documents/late-writes.ts";
+import { Shelf } from "../documents/shelf.ts";
+import { archived } from "../model/collections.ts";
+import type { CollectionRecord } from "../model/records.ts";
+import type { KnowledgeParts } from "../parts.ts";
+
+export class SpaceWriter {
+  readonly #parts: Pick<KnowledgeParts, "items" | "triples">;
+  readonly #scope: Scope;
+  readonly #collection: CollectionRecord;
+
+  constructor(parts: Pick<KnowledgeParts, "items" | "triples">, scope: Scope, collection: CollectionRecord) {
+    this.#parts = parts;
+    this.#scope = scope;
+    this.#collection = collection;
+  }
+
+  async write(change: QuadChange): Promise<QuadChanges> {
+    await this.#requireActive();
+    try {
+      return await this.#writeOpened(change);
+    } catch (error) {
+      // The space is fenced or was purged.
+      throw PinakesError.isInstance(error) && error.code === "CONFLICT" ? this.#tooLate(error) : error;
+    }
+  }
+
+  async #writeOpened(change: QuadChange): Promise<QuadChanges> {
+    const { triples } = this.#parts;
+    const { incarnation } = this.#collection;
+    try {
+      return await triples.write(this.#scope, incarnation, change);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      await triples.open(this.#scope, incarnation);
+      return triples.write(this.#scope, incarnation, change);
+    }
+  }
+
+  async #requireActive(): Promise<void> {
+    const status = (await new Shelf(this.#parts.items, this.#scope, this.#collection).fence())?.record.status ?? "ACTIVE";
+    if (status === "ARCHIVED") throw archived(this.#collection);
+    if (status !== "ACTIVE") throw this.#tooLate();
+  }
+
+  #tooLate(cause?: unknown): PinakesError {
+    noteLateWrite(this.#parts.items);
+    return new PinakesError("CONFLICT", `Collection "${this.#collection.collection_id}" takes no triples: it was deleted meanwhile.`, { cause });
+  }
+}

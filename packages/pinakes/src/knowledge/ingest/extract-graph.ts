@@ -1,0 +1,70 @@
+/** The triples of a document as its collection wants them, and what its record tells of them. */
+import type { Chunk } from "../../domain/chunking.ts";
+import type { ChatModels } from "../../ports/chat-model.ts";
+import type { ParsedText } from "../../ports/parser.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import {
+  checkChatModel,
+  effectiveGraph,
+  extractDocument,
+  extractFacts,
+  isProse,
+  type Extraction,
+  type ExtractionInput,
+  type FailedPassage,
+  type GraphSettings,
+} from "../extraction/index.ts";
+import type { CollectionRecord, DocumentGraph, DocumentRecord, RepositoryRecord } from "../model/records.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { readAnswers, saveAnswers } from "./model-answers.ts";
+
+export interface GraphWork {
+  readonly shelf: Shelf;
+  readonly repository: RepositoryRecord;
+  readonly collection: CollectionRecord;
+  readonly document: DocumentRecord;
+  /** Whose text it is. */
+  readonly version: number;
+  readonly parsed: ParsedText;
+  readonly chunks: readonly Chunk[];
+  readonly signal: AbortSignal;
+  readonly alive: () => Promise<void>;
+}
+
+export interface ExtractedGraph extends Extraction {
+  readonly told: Omit<DocumentGraph, "sources">;
+}
+
+type GraphParts = Pick<KnowledgeParts, "objects" | "chat">;
+
+export async function extractGraph(parts: GraphParts, work: GraphWork): Promise<ExtractedGraph> {
+  const { repository, collection, document, parsed, chunks, signal } = work;
+  const settings = effectiveGraph(repository, collection);
+  const failed: FailedPassage[] = [];
+  const asks = settings.extract === "llm" && isProse(document.file_type);
+  const model: ExtractionInput["model"] = asks ? async (facts, names) => void failed.push(...(await askModel(parts, work, settings, facts, names))) : undefined;
+  const extraction = await extractDocument({ place: collection, document, parsed, chunks, settings, signal, model });
+  const { triples, warnings } = extraction;
+  return {
+    ...extraction,
+    told: { triples, ...(warnings.length === 0 ? {} : { warnings }), ...(failed.length === 0 ? {} : { failed_passages: failed }) },
+  };
+}
+
+type AskWith = Parameters<NonNullable<ExtractionInput["model"]>>;
+
+async function askModel(parts: GraphParts, work: GraphWork, settings: GraphSettings, ...[facts, names]: AskWith): Promise<readonly FailedPassage[]> {
+  const { shelf, document, version, chunks, signal, alive } = work;
+  // It may have been configured when the setting was made, and not be now.
+  checkChatModel(settings, parts.chat);
+  const chat = await (parts.chat as ChatModels).get(settings.model);
+  // A new version often holds passages of the one before.
+  const versions = [...new Set([...(document.live === null ? [] : [document.live.version]), version])];
+  const answers = await readAnswers(parts.objects, shelf, document.document_id, versions);
+  const before = answers.size;
+  try {
+    return await extractFacts({ chunks, chat, types: settings.entity_types, signal, answers, alive }, facts, names);
+  } finally {
+    if (answers.size > before) await saveAnswers(parts.objects, shelf, document.document_id, version, answers);
+  }
+}

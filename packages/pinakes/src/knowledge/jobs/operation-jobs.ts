@@ -1,0 +1,36 @@
+/** An operation on all stores as a job: what callers see of it. Its id is the operation's. */
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { failureOf, reportOf, type Operation } from "../../lifecycle/index.ts";
+import type { JobKind, JobRecord, JobStatus, Jobs } from "./jobs.ts";
+
+const statuses: Readonly<Record<Operation["status"], JobStatus>> = { running: "running", failed: "failed", done: "succeeded" };
+const kinds: Readonly<Record<Operation["action"], JobKind>> = { "delete-collection": "purge", "archive-collection": "archive" };
+
+/** Jobs that an operation carries out: they are never run, and never cancelled. */
+export function isOperationJob({ kind }: Pick<JobRecord, "kind">): boolean {
+  return kind === "purge" || kind === "archive";
+}
+
+/** Can be repeated; what is over stays over. */
+export async function tellJob(jobs: Jobs, scope: Scope, operation: Operation): Promise<JobRecord> {
+  const { operation_id, action, repository_id, collection_id, incarnation, created_by, stores } = operation;
+  const over = stores.filter(({ status }) => status === "confirmed" || status === "left").length;
+  return jobs.tell(
+    scope,
+    { job_id: operation_id, kind: kinds[action], repository_id, collection_id, incarnation, created_by },
+    {
+      status: statuses[operation.status],
+      progress: { done: over, total: stores.length },
+      attempts: Math.max(1, ...stores.map(({ attempts }) => attempts)),
+      error: operation.status === "failed" ? failureOf(operation) : null,
+      result: operation.status === "done" ? resultOf(operation) : null,
+    },
+  );
+}
+
+function resultOf(operation: Operation): JsonObject {
+  const mode = operation.action === "delete-collection" ? "purge" : "archive";
+  const stores = reportOf(operation) as unknown as JsonObject[];
+  return { mode, ...(operation.partial ? { partial: true } : {}), stores };
+}

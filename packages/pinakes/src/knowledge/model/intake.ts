@@ -1,0 +1,246 @@
+/**
+ * The door for migrations (RFC 0009): collections are made as they were elsewhere, and are held closed for all other writers while they are
+ * filled. It makes no access decision: who opens it has decided that the caller is an admin.
+ */
+import { PinakesError, show } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { AppendInput, VectorRow } from "../../vectors/index.ts";
+import { ownVectorsName } from "../own-vectors.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { Shelf } from "../documents/shelf.ts";
+import { notFound } from "./access.ts";
+import type { Collections } from "./collections.ts";
+import { personalAlias, personalRepositoryId } from "./ids.ts";
+import { collectionDocument, isLive, type Library, type Stored } from "./library.ts";
+import { checkId } from "./names.ts";
+import { named, newCollection } from "./new-collection.ts";
+import { itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
+import type { Repositories } from "./repositories.ts";
+import { isoTime, laterThan } from "./times.ts";
+
+/** Where a migration puts something: a repository, or a user's own. */
+export interface IntakeTarget {
+  readonly repository?: string | undefined;
+  readonly user?: string | undefined;
+  readonly collection: string;
+}
+
+export interface IntakePlace {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+}
+
+export interface IntakeRecord extends IntakePlace {
+  readonly created_at: string;
+  /** The migration that made it. */
+  readonly made_by: string | undefined;
+  /** The migration that holds it. */
+  readonly held_by: string | undefined;
+  readonly document_count: number;
+}
+
+export interface NewIntake {
+  readonly migration_id: string;
+  readonly created_by: string;
+  /** When the source says it was made; estimated when absent. */
+  readonly created_at?: string | undefined;
+  readonly description?: string | undefined;
+  readonly name?: string | undefined;
+  /** The life that the stores hold already; a new one when absent. */
+  readonly incarnation?: string | undefined;
+}
+
+export class Intake {
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+  readonly #collections: Collections;
+  readonly #repositories: Repositories;
+
+  constructor(parts: KnowledgeParts, { library, collections, repositories }: { library: Library; collections: Collections; repositories: Repositories }) {
+    this.#parts = parts;
+    this.#library = library;
+    this.#collections = collections;
+    this.#repositories = repositories;
+  }
+
+  /** The ids that a target means; INVALID where they could be none. Makes nothing. */
+  idsOf({ repository, user, collection }: IntakeTarget): Pick<IntakePlace, "repository_id" | "collection_id"> {
+    const collection_id = checkId(collection, "collection");
+    if (user !== undefined) return { repository_id: personalRepositoryId(user), collection_id };
+    return { repository_id: checkId(repository, "repository"), collection_id };
+  }
+
+  /** Whether a target could be made: its repository is there, or is a user's own. */
+  async hasRepository(scope: Scope, target: IntakeTarget): Promise<boolean> {
+    return target.user !== undefined || (await this.#library.repository(scope, this.idsOf(target).repository_id)) !== undefined;
+  }
+
+  /** Undefined where no collection has the id, or only one that is deleted. */
+  async find(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">): Promise<IntakeRecord | undefined> {
+    const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+    if (found === undefined || !isLive(found.record)) return undefined;
+    const { record } = found;
+    const stats = await new Shelf(this.#parts.items, scope, record).stats();
+    return {
+      ...placeOf(record),
+      created_at: record.created_at,
+      made_by: record.migrated?.migration_id,
+      held_by: record.hold?.migration_id,
+      document_count: stats?.record.document_count ?? 0,
+    };
+  }
+
+  /** Whether some record names this life. */
+  async isRegistered(scope: Scope, incarnation: string): Promise<boolean> {
+    const { items } = await this.#parts.items.query(scope, "collections", { index: "byIncarnation", equals: { incarnation }, limit: 1 });
+    return items.length > 0;
+  }
+
+  /** Makes the collection, held; one that this migration made, or that is there and free, is held and given back. Can be repeated. */
+  async register(scope: Scope, target: IntakeTarget, input: NewIntake): Promise<IntakePlace & { readonly made: boolean }> {
+    const ids = this.idsOf(target);
+    const repository = await this.#repository(scope, target, ids.repository_id);
+    for (;;) {
+      const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+      if (found !== undefined && isLive(found.record)) {
+        await this.hold(scope, ids, input.migration_id);
+        return { ...placeOf(found.record), made: found.record.migrated?.migration_id === input.migration_id };
+      }
+      try {
+        return await this.#create(scope, repository, { ...ids, former: found }, input);
+      } catch (error) {
+        // Made by ourselves in a try whose answer was lost, or by somebody else: the next look tells.
+        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT" || !(await this.#appeared(scope, ids))) throw error;
+      }
+    }
+  }
+
+  async #create(
+    scope: Scope,
+    repository: RepositoryRecord,
+    { collection_id, former }: { collection_id: string; former: Stored<CollectionRecord> | undefined },
+    input: NewIntake,
+  ): Promise<IntakePlace & { readonly made: boolean }> {
+    const now = isoTime(this.#parts.clock.now());
+    const { migration_id, created_at } = input;
+    const record = newCollection({
+      repository,
+      caller: repository.owner ?? input.created_by,
+      incarnation: input.incarnation ?? this.#parts.newId(),
+      now,
+      collectionId: collection_id,
+      fields: {
+        ...(repository.owner === null ? {} : { private: true }),
+        ...(input.name === undefined ? {} : { name: input.name }),
+        ...(input.description === undefined ? {} : { description: input.description }),
+        created_at: created_at ?? now,
+        hold: { migration_id },
+        migrated: { migration_id, created_at: created_at === undefined ? "estimated" : "source" },
+      },
+    });
+    await this.#library.batch(scope, repository.repository_id, [
+      { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
+      former === undefined
+        ? { op: "create", document: collectionDocument(record) }
+        : { op: "replace", document: collectionDocument(record), ifMatch: former.etag },
+      this.#collections.countUp(repository),
+      ...(former === undefined ? [] : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
+    ]);
+    return { ...placeOf(record), made: true };
+  }
+
+  async #appeared(scope: Scope, { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">): Promise<boolean> {
+    const found = await this.#library.collection(scope, repository_id, collection_id);
+    return found !== undefined && isLive(found.record);
+  }
+
+  /** CONFLICT where another migration holds it. */
+  async hold(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
+    await this.#change(scope, ids, (record) => {
+      if (record.hold?.migration_id === migration_id) return undefined;
+      if (record.hold !== undefined)
+        throw new PinakesError(
+          "CONFLICT",
+          `Collection "${record.collection_id}" is held by migration "${record.hold.migration_id}"; finish or roll back that one first.`,
+        );
+      return { ...record, hold: { migration_id } };
+    });
+  }
+
+  /** Nothing happens where it is not held, or held by another. */
+  async release(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
+    await this.#change(scope, ids, ({ hold, ...record }) => (hold?.migration_id === migration_id ? record : undefined));
+  }
+
+  /** Takes the record away and leaves the data where it is, for one that this migration registered. */
+  async unregister(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
+    const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+    if (found === undefined || found.record.migrated?.migration_id !== migration_id) return;
+    await this.#library.batch(scope, ids.repository_id, [
+      { op: "delete", id: itemIds.collection(ids.collection_id), ifMatch: found.etag },
+      { op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: -1 }] },
+    ]);
+  }
+
+  /** The first rows decide the dimension. */
+  async appendRows(scope: Scope, { incarnation }: IntakePlace, delta: AppendInput, dims: number): Promise<void> {
+    const name = ownVectorsName(incarnation);
+    await this.#parts.vectors.create(scope, name, { dims });
+    try {
+      await this.#parts.vectors.append(scope, name, delta);
+    } catch (error) {
+      // It takes no more until it is compacted: a migration must not depend on somebody else's background work.
+      if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
+      await this.#parts.vectors.compact(scope, name);
+      await this.#parts.vectors.append(scope, name, delta);
+    }
+  }
+
+  /** Rows that callers embedded themselves; none where there never were any. */
+  async *rows(scope: Scope, { incarnation }: Pick<IntakePlace, "incarnation">): AsyncGenerator<VectorRow> {
+    try {
+      yield* this.#parts.vectors.rows(scope, ownVectorsName(incarnation));
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    }
+  }
+
+  async removeRows(scope: Scope, { incarnation }: IntakePlace, ids: readonly string[]): Promise<void> {
+    await this.#parts.vectors.append(scope, ownVectorsName(incarnation), { delete: ids });
+  }
+
+  async #repository(scope: Scope, { user, repository }: IntakeTarget, id: string): Promise<RepositoryRecord> {
+    if (repository === personalAlias) throw new PinakesError("INVALID", `repository: ${show(repository)} is another one for everybody; say whose with "user".`);
+    const own = user === undefined ? undefined : await this.#repositories.personal(this.#parts.callerOf({ tenant: scope.tenant, userId: user }));
+    const found = own ?? (await this.#library.repository(scope, id));
+    if (found === undefined) throw notFound(`repository "${id}"`);
+    return found.record;
+  }
+
+  async #change(
+    scope: Scope,
+    { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">,
+    change: (record: CollectionRecord) => CollectionRecord | undefined,
+  ): Promise<void> {
+    for (;;) {
+      const found = await this.#library.collection(scope, repository_id, collection_id);
+      if (found === undefined || !isLive(found.record)) return;
+      const next = change(found.record);
+      if (next === undefined) return;
+      invariant(next.incarnation === found.record.incarnation, "INTERNAL", "a hold changes no life");
+      const updated_at = laterThan(found.record.updated_at, this.#parts.clock.now());
+      try {
+        await this.#library.batch(scope, repository_id, [{ op: "replace", document: collectionDocument(named({ ...next, updated_at })), ifMatch: found.etag }]);
+        return;
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+}
+
+function placeOf({ repository_id, collection_id, incarnation }: CollectionRecord): IntakePlace {
+  return { repository_id, collection_id, incarnation };
+}

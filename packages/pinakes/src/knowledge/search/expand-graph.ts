@@ -1,0 +1,134 @@
+/**
+ * From the entities of a question over the edges of the graph, hop by hop. An edge counts only while a passage that searches show states
+ * it, or somebody asserted it; what only a run that is not live supports leads nowhere.
+ *
+ * A short text leads on to the entity that it names: rows of tables and fields of files name each other by text, not by IRI.
+ *
+ * Scores: an edge has that of the entity it was reached from, less for each hop, and less the more edges that entity has.
+ */
+import { literal, termOf, type Quad, type TermText } from "../../domain/rdf.ts";
+import type { Support } from "../../ports/triple-store.ts";
+import { isLabelPredicate, labelKey, labelKeyPredicate, labelsGraph } from "../extraction/index.ts";
+import type { GraphSpace, Seed } from "./find-entities.ts";
+import { graphSearchLimits } from "./graph-limits.ts";
+import { inTurns } from "./in-turns.ts";
+
+export interface Edge {
+  readonly quad: Quad;
+  /** 1: of an entity that the question names. */
+  readonly hop: number;
+  readonly score: number;
+  /** Those that are shown; none where it is asserted only. */
+  readonly supports: readonly Support[];
+}
+
+/** Which of the supports of each edge are passages that searches show; undefined: it has some, but none is. */
+export type ShownSupports = (supports: readonly (readonly Support[])[]) => Promise<readonly (readonly Support[] | undefined)[]>;
+
+const hopShare = 0.7;
+const rdfType = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+const nameCharsMax = 100;
+const supportsQuadsMax = 1_000;
+
+export async function expandGraph(graph: GraphSpace, seeds: readonly Seed[], hops: number, shown: ShownSupports): Promise<readonly Edge[]> {
+  const edges = new Map<string, Edge>();
+  const reached = new Map<TermText, number>(seeds.map(({ entity, score }) => [entity, score]));
+  let frontier: readonly (readonly [TermText, number])[] = [...reached];
+  for (let hop = 1; hop <= hops && frontier.length > 0 && edges.size < graphSearchLimits.edgesMax; hop += 1) {
+    const found = await inTurns(frontier, graphSearchLimits.atOnceMax, (node) => edgesOf(graph, node));
+    const candidates = strongest(found.flat(), edges).slice(0, graphSearchLimits.edgesMax - edges.size);
+    const kept = await keptEdges(graph, candidates, hop, shown);
+    for (const edge of kept) edges.set(keyOf(edge.quad), edge);
+    if (hop < hops) frontier = await nextFrontier(graph, kept, reached);
+  }
+  return [...edges.values()].toSorted((a, b) => b.score - a.score || (keyOf(a.quad) < keyOf(b.quad) ? -1 : 1));
+}
+
+interface Candidate {
+  readonly quad: Quad;
+  readonly score: number;
+}
+
+/** Out of it and into it. A class is no way from one of its members to the others. */
+async function edgesOf({ triples, scope, space }: GraphSpace, [node, score]: readonly [TermText, number]): Promise<readonly Candidate[]> {
+  const limit = graphSearchLimits.fanOutMax + 1;
+  const patterns = node.startsWith('"') ? [{ o: node }] : [{ s: node }, { o: node }];
+  const pages = await Promise.all(patterns.map((pattern) => triples.match(scope, space, pattern, { limit })));
+  return pages.flatMap(({ quads }, i) => {
+    const into = i === 1;
+    const real = quads.filter(({ g, p }) => g !== labelsGraph && !(into && p === rdfType)).slice(0, graphSearchLimits.fanOutMax);
+    const rarity = 1 / Math.log2(1 + Math.max(1, real.length));
+    // Properties of an entity are about it however many it has; that many others name it makes it a place where everything meets.
+    return real.map((quad) => ({ quad, score: score * hopShare * (into ? rarity : Math.sqrt(rarity)) }));
+  });
+}
+
+function strongest(candidates: readonly Candidate[], known: ReadonlyMap<string, Edge>): readonly Candidate[] {
+  const best = new Map<string, Candidate>();
+  for (const candidate of candidates) {
+    const key = keyOf(candidate.quad);
+    if (!known.has(key) && (best.get(key)?.score ?? 0) < candidate.score) best.set(key, candidate);
+  }
+  return [...best.entries()].toSorted(([a, one], [b, other]) => other.score - one.score || (a < b ? -1 : 1)).map(([, candidate]) => candidate);
+}
+
+async function keptEdges({ triples, scope, space }: GraphSpace, candidates: readonly Candidate[], hop: number, shown: ShownSupports): Promise<readonly Edge[]> {
+  const edges: Edge[] = [];
+  for (let at = 0; at < candidates.length; at += supportsQuadsMax) {
+    const part = candidates.slice(at, at + supportsQuadsMax);
+    const supports = await shown(
+      await triples.supports(
+        scope,
+        space,
+        part.map(({ quad }) => quad),
+      ),
+    );
+    for (const [i, { quad, score }] of part.entries()) {
+      const own = supports[i];
+      if (own !== undefined) edges.push({ quad, score, hop, supports: own });
+    }
+  }
+  return edges;
+}
+
+/** The entities at the other ends, and those that texts at the other ends name. */
+async function nextFrontier(graph: GraphSpace, edges: readonly Edge[], reached: Map<TermText, number>): Promise<readonly (readonly [TermText, number])[]> {
+  const ends = new Map<TermText, number>();
+  const texts = new Map<string, number>();
+  const note = <Key>(map: Map<Key, number>, key: Key, score: number) => map.set(key, Math.max(map.get(key) ?? 0, score));
+  for (const { quad, score } of edges)
+    for (const end of [quad.s, quad.o]) {
+      if (end.startsWith('"')) {
+        const name = nameOf(end);
+        if (name === undefined || reached.has(end)) continue;
+        // The name of an entity leads to those that state it; any other text to the entity that it names.
+        if (isLabelPredicate(quad.p)) note(ends, end, score);
+        else note(texts, name, score);
+      } else if (!reached.has(end)) note(ends, end, score);
+    }
+  const strongTexts = [...texts].toSorted((a, b) => b[1] - a[1]).slice(0, graphSearchLimits.frontierMax);
+  const named = await inTurns(strongTexts, graphSearchLimits.atOnceMax, async ([name, score]) => ({ score, entities: await entitiesNamed(graph, name) }));
+  for (const { score, entities } of named)
+    for (const entity of entities) if (!reached.has(entity)) note(ends, entity, score / Math.sqrt(entities.length));
+  const next = [...ends].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, graphSearchLimits.frontierMax);
+  for (const [entity, score] of next) reached.set(entity, score);
+  return next;
+}
+
+async function entitiesNamed({ triples, scope, space }: GraphSpace, name: string): Promise<readonly TermText[]> {
+  const pattern = { p: labelKeyPredicate, o: literal(name), g: labelsGraph };
+  const { quads } = await triples.match(scope, space, pattern, { limit: graphSearchLimits.seedsPerNameMax });
+  return [...new Set(quads.map(({ s }) => s))];
+}
+
+/** A text that may be a name: short, and words. */
+function nameOf(text: TermText): string | undefined {
+  const term = termOf(text);
+  if (term.type !== "literal" || term.datatype !== undefined || term.value.length > nameCharsMax || !/\p{L}/u.test(term.value)) return undefined;
+  const key = labelKey(term.value);
+  return key === "" ? undefined : key;
+}
+
+function keyOf({ s, p, o, g }: Quad): string {
+  return `${s} ${p} ${o} ${g}`;
+}

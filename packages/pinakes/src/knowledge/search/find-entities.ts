@@ -1,0 +1,83 @@
+/** Entities that a question names: runs of its words, looked up as names and as parts of names. No model is asked. */
+import { literal, type TermText } from "../../domain/rdf.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { TripleStore } from "../../ports/triple-store.ts";
+import { isStopword, labelKey, labelKeyPredicate, labelsGraph, labelWordPredicate } from "../extraction/index.ts";
+import { graphSearchLimits } from "./graph-limits.ts";
+import { inTurns } from "./in-turns.ts";
+
+export interface Seed {
+  readonly entity: TermText;
+  /** The words of the question that it was found by. */
+  readonly words: string;
+  /** 0…1: how sure it is that they mean it. */
+  readonly score: number;
+}
+
+export interface GraphSpace {
+  readonly triples: TripleStore;
+  readonly scope: Scope;
+  readonly space: string;
+}
+
+/** A part of a name says less than all of it. */
+const wordShare = 0.5;
+/** A text that triples hold as it is written in the question, of triples whose entities nobody gave names. */
+const statedShare = 0.8;
+
+export async function findEntities(graph: GraphSpace, question: string): Promise<readonly Seed[]> {
+  const lookups = lookupsOf(question);
+  const found = await inTurns(lookups, graphSearchLimits.atOnceMax, (lookup) => seedsOf(graph, lookup));
+  const best = new Map<TermText, Seed>();
+  for (const seed of found.flat()) if ((best.get(seed.entity)?.score ?? 0) < seed.score) best.set(seed.entity, seed);
+  return [...best.values()].toSorted((a, b) => b.score - a.score || (a.entity < b.entity ? -1 : 1)).slice(0, graphSearchLimits.seedsMax);
+}
+
+interface Lookup {
+  readonly key: string;
+  /** As it is written. */
+  readonly written: string;
+  readonly words: number;
+}
+
+/** Longer runs first: they mean the least else. A run begins and ends with a word that means something. */
+export function lookupsOf(question: string): readonly Lookup[] {
+  const words = [...question.matchAll(/[\p{L}\p{N}][\p{L}\p{N}\p{M}’'&.-]*[\p{L}\p{N}\p{M}]|[\p{L}\p{N}]/gu)].map((match) => ({
+    from: match.index,
+    to: match.index + match[0].length,
+    empty: isStopword(labelKey(match[0])),
+  }));
+  const lookups = new Map<string, Lookup>();
+  for (let length = Math.min(graphSearchLimits.runWordsMax, words.length); length >= 1; length -= 1)
+    for (let i = 0; i + length <= words.length; i += 1) {
+      const [first, last] = [words[i], words[i + length - 1]];
+      if (first === undefined || last === undefined || first.empty || last.empty) continue;
+      const written = question.slice(first.from, last.to);
+      const key = labelKey(written);
+      if (key !== "" && !lookups.has(key)) lookups.set(key, { key, written, words: length });
+    }
+  const all = [...lookups.values()];
+  if (all.length <= graphSearchLimits.lookupsMax) return all;
+  // Single words and pairs name more than runs of five do.
+  return all.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, graphSearchLimits.lookupsMax);
+}
+
+function rankOf({ words }: Lookup): number {
+  return [1, 0, 2, 3, 4][words - 1] ?? 5;
+}
+
+async function seedsOf({ triples, scope, space }: GraphSpace, { key, written, words }: Lookup): Promise<readonly Seed[]> {
+  const limit = graphSearchLimits.seedsPerNameMax + 1;
+  const asked = [
+    { pattern: { p: labelKeyPredicate, o: literal(key), g: labelsGraph }, share: 1 },
+    { pattern: { o: literal(written) }, share: statedShare },
+    ...(words === 1 ? [{ pattern: { p: labelWordPredicate, o: literal(key), g: labelsGraph }, share: wordShare }] : []),
+  ];
+  const pages = await Promise.all(asked.map(async ({ pattern, share }) => ({ share, ...(await triples.match(scope, space, pattern, { limit })) })));
+  return pages.flatMap(({ share, quads }) => {
+    const entities = [...new Set(quads.filter(({ g, p }) => g !== labelsGraph || p === labelKeyPredicate || p === labelWordPredicate).map(({ s }) => s))];
+    // The more it may mean, the less sure is each.
+    const rarity = 1 / Math.sqrt(entities.length);
+    return entities.slice(0, graphSearchLimits.seedsPerNameMax).map((entity) => ({ entity, words: written, score: share * rarity }));
+  });
+}

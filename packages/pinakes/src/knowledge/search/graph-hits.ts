@@ -1,0 +1,91 @@
+/** Joins what the graph found with what vectors and keywords did, and says where each edge stands. */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import { compileFilter, type Filter } from "../../domain/filter.ts";
+import { termOf } from "../../domain/rdf.ts";
+import type { QueryHit, VectorRow } from "../../vectors/index.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import type { OpenCollection } from "../model/collections.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { graphSearchLimits } from "./graph-limits.ts";
+import type { Found } from "./rank-hits.ts";
+import type { GraphEdge, GraphFound } from "./search-graph.ts";
+import type { Citation, GraphEdgeView, GraphEntityView } from "./search-result.ts";
+
+interface Joining {
+  readonly opened: OpenCollection;
+  readonly shelf: Shelf;
+  readonly generation: number;
+  readonly filter: Filter | undefined;
+  readonly limit: number;
+}
+
+export interface Joined {
+  readonly found: readonly Found[];
+  readonly entities: readonly GraphEntityView[];
+  readonly edges: readonly GraphEdgeView[];
+  /** Passages that only the graph found. */
+  readonly added: number;
+  /** Whether the collection has triples at all. */
+  readonly asked: boolean;
+}
+
+export async function joinGraph(
+  parts: Pick<KnowledgeParts, "vectors">,
+  caller: Caller,
+  candidates: readonly Found[],
+  graph: GraphFound,
+  { opened, shelf, generation, filter, limit }: Joining,
+): Promise<Joined> {
+  const known = new Map<string, Passage>(candidates.map(({ hit }) => [hit.id, hit]));
+  const shown = graph.edges.slice(0, limit);
+  const wanted = new Set([...graph.passages.keys(), ...shown.flatMap(({ passages }) => passages.slice(0, graphSearchLimits.sourcesShownMax))]);
+  const matches = filter === undefined ? () => true : compileFilter(filter);
+  const rows = await readRows(parts, caller, shelf.vectors(generation), [...wanted].filter((id) => !known.has(id)));
+  for (const row of rows) if (matches(row.metadata)) known.set(row.id, row);
+  const scored = candidates.map((candidate) => withGraph(candidate, graph.passages.get(candidate.hit.id)));
+  const among = new Set(candidates.map(({ hit }) => hit.id));
+  const only = [...graph.passages].flatMap(([id, score]): Found[] => {
+    const row = known.get(id);
+    const document = graph.documents.get(row?.metadata["document_id"] as string);
+    if (row === undefined || document === undefined || among.has(id)) return [];
+    return [{ opened, document, hit: { ...row, score: 0, scores: {} }, graph: score }];
+  });
+  const { repository_id, collection_id } = opened.collection;
+  const edges = shown.flatMap((edge) => {
+    const sources = edge.passages.slice(0, graphSearchLimits.sourcesShownMax).flatMap((id) => known.get(id) ?? []);
+    return edge.passages.length > 0 && sources.length === 0 ? [] : [{ repository_id, collection_id, ...edgeView(edge, sources) }];
+  });
+  const entities = graph.seeds.map(({ entity, words, score }) => ({ repository_id, collection_id, entity, words, score: rounded(score) }));
+  return { found: [...scored, ...only], entities, edges, added: only.length, asked: true };
+}
+
+type Passage = Pick<QueryHit, "id" | "metadata" | "text" | "vector">;
+
+function withGraph(candidate: Found, graph: number | undefined): Found {
+  return graph === undefined ? candidate : { ...candidate, graph };
+}
+
+function edgeView({ quad, hop, score }: GraphEdge, passages: readonly Passage[]): Omit<GraphEdgeView, "repository_id" | "collection_id"> {
+  const { s, p, o, g } = quad;
+  const sources = passages.map(({ id, metadata }) => {
+    const { document_id, filename, version, page, start, end } = metadata as unknown as Citation;
+    return { document_id, chunk_id: id, filename, version, ...(page === undefined ? {} : { page }), start, end };
+  });
+  return { s: termOf(s), p: termOf(p), o: termOf(o), ...(g === "" ? {} : { g: termOf(g) }), hop, score: rounded(score), sources };
+}
+
+/** Nothing where the vectors are another generation's by now. */
+async function readRows(parts: Pick<KnowledgeParts, "vectors">, caller: Caller, vectors: string, ids: readonly string[]): Promise<readonly VectorRow[]> {
+  if (ids.length === 0) return [];
+  try {
+    return (await parts.vectors.get(caller.scope, vectors, ids)).filter((row) => row !== undefined);
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return [];
+    throw error;
+  }
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 1e6) / 1e6;
+}

@@ -1,0 +1,97 @@
+/**
+ * The graph's part in a search of one collection (RFC 0008): entities that the question names, the edges around them, and the passages that
+ * state these edges. A collection without triples costs one small read.
+ */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Support } from "../../ports/triple-store.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import { chunkId } from "../ingest/passages.ts";
+import { readSource } from "../ingest/graph-support.ts";
+import { shownIn, type DocumentRecord } from "../model/records.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { expandGraph, type Edge, type ShownSupports } from "./expand-graph.ts";
+import { findEntities, type GraphSpace, type Seed } from "./find-entities.ts";
+import { graphSearchLimits } from "./graph-limits.ts";
+
+export interface GraphFound {
+  readonly seeds: readonly Seed[];
+  readonly edges: readonly GraphEdge[];
+  /** Passages by their ids, with what the graph says for each, 0…1; the best first. */
+  readonly passages: ReadonlyMap<string, number>;
+  /** The documents of these passages. */
+  readonly documents: ReadonlyMap<string, DocumentRecord>;
+}
+
+export interface GraphEdge extends Omit<Edge, "supports"> {
+  readonly passages: readonly string[];
+}
+
+export interface GraphQuestion {
+  readonly query: string;
+  readonly hops: number;
+}
+
+/** Undefined: the collection has no triples. */
+export async function searchGraph(
+  parts: Pick<KnowledgeParts, "triples">,
+  caller: Caller,
+  { shelf, generation }: { readonly shelf: Shelf; readonly generation: number },
+  { query, hops }: GraphQuestion,
+): Promise<GraphFound | undefined> {
+  const graph: GraphSpace = { triples: parts.triples, scope: caller.scope, space: shelf.place.incarnation };
+  try {
+    if ((await graph.triples.count(graph.scope, graph.space, {}, { max: 1 })) === 0) return undefined;
+    const seeds = await findEntities(graph, query);
+    const documents = new Map<string, DocumentRecord | undefined>();
+    const edges = await expandGraph(graph, seeds, hops, shownSupports(shelf, generation, documents));
+    return found(seeds, edges, documents);
+  } catch (error) {
+    // It went into the trash meanwhile: what is left of this search decides.
+    if (PinakesError.isInstance(error) && error.code === "CONFLICT") return undefined;
+    throw error;
+  }
+}
+
+/** By the records of the documents, as everywhere: a support of a run that is not shown counts for nothing. */
+function shownSupports(shelf: Shelf, generation: number, documents: Map<string, DocumentRecord | undefined>): ShownSupports {
+  return async (lists) => {
+    const ids = new Set(lists.flat().flatMap(({ source }) => readSource(source)?.documentId ?? []));
+    const missing = [...ids].filter((id) => !documents.has(id));
+    const records = await shelf.readMany(missing);
+    for (const [i, id] of missing.entries()) documents.set(id, records[i]);
+    return lists.map((supports) => {
+      if (supports.length === 0) return [];
+      const shown = supports.filter((support) => isShown(support, generation, documents));
+      return shown.length === 0 ? undefined : shown;
+    });
+  };
+}
+
+function isShown({ source }: Support, generation: number, documents: ReadonlyMap<string, DocumentRecord | undefined>): boolean {
+  const from = readSource(source);
+  const document = from === undefined ? undefined : documents.get(from.documentId);
+  return from !== undefined && document !== undefined && from.generation === generation && shownIn(document, generation)?.run === from.run;
+}
+
+function found(seeds: readonly Seed[], edges: readonly Edge[], documents: ReadonlyMap<string, DocumentRecord | undefined>): GraphFound {
+  const missed = new Map<string, number>();
+  const shown = edges.map(({ supports, ...edge }): GraphEdge => {
+    const passages = supports.flatMap(({ source, part }) => {
+      const from = readSource(source);
+      return from === undefined ? [] : [chunkId(from.documentId, from.run, part)];
+    });
+    // Each edge is another reason; together they say no more than 1.
+    for (const id of passages) missed.set(id, (missed.get(id) ?? 1) * (1 - edge.score));
+    return { ...edge, passages };
+  });
+  const ranked = [...missed].map(([id, miss]) => [id, 1 - miss] as const).toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  // What no edge that counts says anything of may be of a document that nobody sees yet, or any more.
+  const ends = new Set(edges.flatMap(({ quad }) => [quad.s, quad.o]));
+  return {
+    seeds: seeds.filter(({ entity }) => ends.has(entity)),
+    edges: shown,
+    passages: new Map(ranked.slice(0, graphSearchLimits.passagesMax)),
+    documents: new Map([...documents].flatMap(([id, document]) => (document === undefined ? [] : [[id, document] as const]))),
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * The management handler of a store: takes a request, does it in bounded steps, counts, and says how it went. It knows nothing of how
+ * data gets into the store. What it is told to remove it looks up first: only a life whose operation says so is touched.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import type { Scope, SystemScope } from "../domain/scope.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { lifecycleLimits } from "./limits.ts";
+import { Malformed, readRequest, type ManagementReply, type ManagementRequest, type MatchedRequest, type PlainReply } from "./messages.ts";
+import { actions, type Action, type Answer, type Operation } from "./operation.ts";
+import type { Operations } from "./operations.ts";
+import type { Participant } from "./participant.ts";
+
+export interface HandlerParts {
+  readonly system: SystemScope;
+  readonly clock: Clock;
+  readonly catalogue: Catalogue;
+  readonly operations: Operations;
+}
+
+type Outcome = Omit<Answer, "store" | "attempt">;
+const nothing: Outcome = { success: true, error: null, deleted: 0, remaining: 0, duration_ms: 0 };
+
+export class Handler {
+  readonly #parts: HandlerParts;
+
+  constructor(parts: HandlerParts) {
+    this.#parts = parts;
+  }
+
+  /** The replies to one message; several where a message of the source means several lives. */
+  async handle(participant: Participant, body: unknown, signal: AbortSignal): Promise<readonly (ManagementReply | PlainReply)[]> {
+    const request = readRequest(body);
+    if (request.operation_id === undefined) return this.#plain(participant, request, signal);
+    if (request.store !== participant.store) throw new Malformed(`This message is for the store "${request.store}", not for "${participant.store}".`);
+    return [{ ...request, ...(await this.#matched(participant, request, signal)), timestamp: this.#now() }];
+  }
+
+  /** What a store says while it is still at it. */
+  working(body: unknown): ManagementReply | undefined {
+    const request = readRequest(body);
+    if (request.operation_id === undefined) return undefined;
+    return { ...request, ...nothing, success: false, working: true, timestamp: this.#now() };
+  }
+
+  async #matched(participant: Participant, request: MatchedRequest, signal: AbortSignal): Promise<Outcome> {
+    if (!isAction(request.operation)) return unsupported(participant, request.operation);
+    const { repository_id, incarnation } = request;
+    const life = { repository_id, collection_id: request.collection, incarnation };
+    const scope = this.#scope(request);
+    const operation = (await this.#parts.operations.read(scope, life))?.operation;
+    // The catalogue alone decides what ends.
+    if (operation?.operation_id !== request.operation_id || operation.action !== request.operation)
+      return refused("unknown_operation", `There is no operation "${request.operation_id}" on this collection.`);
+    if (operation.status === "done") return nothing;
+    return this.#run(participant, scope, operation, signal);
+  }
+
+  async #plain(participant: Participant, request: ManagementRequest, signal: AbortSignal): Promise<readonly (ManagementReply | PlainReply)[]> {
+    const { operation, user, collection } = request;
+    const base = { operation, user, collection, timestamp: this.#now(), store: participant.store };
+    if (!isAction(operation)) return [{ ...base, ...unsupported(participant, operation) }];
+    const lives = operation === "delete-collection" ? await this.#parts.catalogue.livesOf(user, collection) : [];
+    const replies: (ManagementReply | PlainReply)[] = [];
+    for (const { scope, life } of lives) {
+      const found = (await this.#parts.operations.read(scope, life))?.operation;
+      const row = found?.stores.find(({ store }) => store === participant.store);
+      if (found === undefined || row === undefined || found.action !== operation || found.status === "done") continue;
+      const { operation_id, incarnation, repository_id } = found;
+      const matched = { operation_id, incarnation, repository_id, attempt: Math.max(1, row.attempts), workspace_id: scope.tenant };
+      replies.push({ ...base, ...matched, ...(await this.#run(participant, scope, found, signal)) });
+    }
+    return replies.length > 0 ? replies : [{ ...base, ...nothing }];
+  }
+
+  async #run(participant: Participant, scope: Scope, { action, repository_id, collection_id, incarnation }: Operation, signal: AbortSignal): Promise<Outcome> {
+    const life = { repository_id, collection_id, incarnation };
+    const began = this.#parts.clock.now();
+    const tookMs = () => Math.max(0, Math.round(this.#parts.clock.now() - began));
+    let deleted = 0;
+    try {
+      if (action === "archive-collection") {
+        const { count } = await participant.archive(scope, life);
+        return { ...nothing, remaining: count, duration_ms: tookMs() };
+      }
+      for (let done = false; !done && tookMs() < lifecycleLimits.handleMsMax;) {
+        signal.throwIfAborted();
+        const step = await participant.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax });
+        deleted += step.deleted;
+        ({ done } = step);
+      }
+      const remaining = await participant.count(scope, life);
+      return { success: remaining === 0, error: null, deleted, remaining, duration_ms: tookMs() };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const message = (error instanceof Error ? error.message : String(error)).slice(0, lifecycleLimits.errorCharsMax);
+      const type = PinakesError.isInstance(error) ? error.code.toLowerCase() : "error";
+      // Best effort: a store that is down cannot count either.
+      const remaining = await participant.count(scope, life).catch(() => 0);
+      return { success: false, error: { type, message }, deleted, remaining, duration_ms: tookMs() };
+    }
+  }
+
+  #scope({ workspace_id }: MatchedRequest): Scope {
+    try {
+      return this.#parts.system.forTenant(workspace_id);
+    } catch (error) {
+      throw new Malformed(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  }
+
+  #now(): string {
+    return new Date(this.#parts.clock.now()).toISOString();
+  }
+}
+
+function isAction(operation: string): operation is Action {
+  return (actions as readonly string[]).includes(operation);
+}
+
+function unsupported({ store }: Participant, operation: string): Outcome {
+  return refused("unsupported_operation", `The store "${store}" does not know "${operation}"; it knows ${actions.join(", ")}.`);
+}
+
+function refused(type: string, message: string): Outcome {
+  return { ...nothing, success: false, error: { type, message } };
+}

@@ -1,0 +1,20 @@
+/** How collections end in every store that holds something of them (RFC 0007). */
+export type { Catalogue } from "./catalogue.ts";
+export type { NewOperation } from "./coordinator.ts";
+export { Lifecycle, type LifecycleOptions } from "./lifecycle.ts";
+export { lifecycleLimits } from "./limits.ts";
+export type { LifecycleMetrics } from "./metrics.ts";
+export { failureOf, reportOf, type Operation, type OperationStatus, type StoreReport, type StoreRow } from "./operation.ts";
+export { operationItemId, type StoredOperation } from "./operations.ts";
+export type { HeldLives, Life, Participant, ParticipantCapabilities, ParticipantInfo } from "./participant.ts";
+export type { RegisteredParticipant } from "./participants.ts";
+export type { Orphan } from "./reconcile.ts";
+export { serveParticipant, type ParticipantHandlers, type ServedParticipant } from "./serve-participant.ts";
+export {
+  checkTopicPrefix,
+  object_storage_management_topic,
+  storage_management_response_topic,
+  triples_storage_management_topic,
+  vector_storage_management_topic,
+  type StoreClass,
+} from "./topics.ts";

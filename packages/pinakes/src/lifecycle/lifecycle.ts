@@ -1,0 +1,273 @@
+/**
+ * How collections end, and are archived, in every store that holds something of them (RFC 0007). Whoever waits for an operation works:
+ * `drive` also does what waits in the topics of this process's stores, so that nothing depends on background work being on.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonValue } from "../domain/json.ts";
+import type { Scope, SystemScope } from "../domain/scope.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ItemStore, Operation as ItemOperation } from "../ports/item-store.ts";
+import type { Queue } from "../ports/queue.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { Consumer } from "./consumer.ts";
+import { Coordinator, type NewOperation } from "./coordinator.ts";
+import { Handler } from "./handler.ts";
+import { lifecycleLimits } from "./limits.ts";
+import { isMatched, readReply, type ManagementReply, type PlainReply } from "./messages.ts";
+import { newMetrics, type LifecycleMetrics } from "./metrics.ts";
+import { isConfirmed, nextDue, type Operation } from "./operation.ts";
+import { Operations, type StoredOperation } from "./operations.ts";
+import type { Life, Participant } from "./participant.ts";
+import { Participants, participantsContainer } from "./participants.ts";
+import { Reconciler, type Orphan } from "./reconcile.ts";
+import { Topics } from "./topics.ts";
+
+/** No caller can have it: `tenantScope` refuses names that begin so. */
+export const lifecycleTenant = "pinakes.lifecycle";
+const waitMs = 20_000;
+const lookMs = 50;
+/** Operations that this process remembers to go on with; the registry knows all of them. */
+const soonMax = 10_000;
+
+export interface LifecycleOptions {
+  readonly items: ItemStore;
+  readonly queue: Queue;
+  readonly system: SystemScope;
+  readonly clock: Clock;
+  readonly catalogue: Catalogue;
+  /** The stores of this process. */
+  readonly stores: readonly Participant[];
+  /** Who this process is, in leases. */
+  readonly owner: string;
+  readonly topicPrefix?: string | undefined;
+  readonly log: (line: string) => void;
+}
+
+export class Lifecycle {
+  readonly metrics: LifecycleMetrics = newMetrics();
+  readonly topics: Topics;
+  /** The stores of all processes. */
+  readonly participants: Participants;
+  readonly #options: LifecycleOptions;
+  readonly #scope: Scope;
+  readonly #operations: Operations;
+  readonly #coordinator: Coordinator;
+  readonly #handler: Handler;
+  readonly #consumer: Consumer;
+  readonly #reconciler: Reconciler;
+  readonly #stopping = new AbortController();
+  readonly #soon = new Map<string, { readonly scope: Scope; readonly life: Life; readonly at: number }>();
+  readonly #driving = new Set<Promise<void>>();
+  #listening = false;
+  #pumping: Promise<void> | undefined;
+  #again = false;
+
+  constructor(options: LifecycleOptions) {
+    const { items, queue, system, clock, catalogue, owner } = options;
+    this.#options = options;
+    this.topics = new Topics(options.topicPrefix);
+    this.#scope = system.forTenant(lifecycleTenant);
+    this.participants = new Participants(items, this.#scope, this.topics);
+    this.#operations = new Operations(items, catalogue);
+    this.#handler = new Handler({ system, clock, catalogue, operations: this.#operations });
+    this.#consumer = new Consumer(queue, this.#scope, owner, () => void (this.metrics.malformed += 1));
+    this.#reconciler = new Reconciler({ items, scope: this.#scope, clock, catalogue, stores: options.stores });
+    this.#coordinator = new Coordinator({
+      queue,
+      scope: this.#scope,
+      clock,
+      catalogue,
+      operations: this.#operations,
+      participants: this.participants,
+      local: options.stores,
+      metrics: this.metrics,
+    });
+  }
+
+  async open(): Promise<this> {
+    await this.#options.items.openContainer(participantsContainer);
+    const known = await this.participants.list();
+    for (const { store, class: storeClass, capabilities } of this.#options.stores) {
+      const same = known.find((one) => one.store === store);
+      if (same === undefined || JSON.stringify(same.capabilities) !== JSON.stringify(capabilities) || same.topic !== this.topics.of(storeClass, store))
+        await this.participants.register({ store, class: storeClass, capabilities });
+    }
+    return this;
+  }
+
+  /** With the stores there are now; CONFLICT where one of them cannot do it. Nothing is written. */
+  async plan(input: NewOperation): Promise<Operation> {
+    return this.#coordinator.plan(input);
+  }
+
+  /** Writes it in one batch with what the caller changes; from here on it only goes forward. */
+  async begin(scope: Scope, operation: Operation, beside: readonly ItemOperation[], earlier?: StoredOperation): Promise<void> {
+    await this.#coordinator.begin(scope, operation, beside, earlier?.etag);
+  }
+
+  async read(scope: Scope, life: Pick<Life, "repository_id" | "incarnation">): Promise<StoredOperation | undefined> {
+    return this.#operations.read(scope, life);
+  }
+
+  /** As far as it can be carried now, with all that waits for the stores of this process. */
+  async drive(scope: Scope, life: Life): Promise<Operation | undefined> {
+    await this.#carry(scope, life);
+    await this.pump();
+    return (await this.#operations.read(scope, life))?.operation;
+  }
+
+  /** As `drive`; and where the topics are served in the background, waits a while for what is handled there. */
+  async finish(scope: Scope, life: Life): Promise<Operation | undefined> {
+    let operation = await this.drive(scope, life);
+    const until = performance.now() + lifecycleLimits.handleMsMax;
+    while (this.#listening && operation !== undefined && operation.status !== "done" && performance.now() < until) {
+      if (!operation.stores.some(({ status }) => status === "sent") && !isConfirmed(operation)) return operation;
+      await sleep(lookMs);
+      operation = (await this.#operations.read(scope, life))?.operation;
+    }
+    return operation;
+  }
+
+  /** The same without waiting for it; `close` does. */
+  driveSoon(scope: Scope, life: Life): void {
+    const driving = this.drive(scope, life)
+      .then(
+        () => {},
+        (error: unknown) => this.#options.log(`operation on ${life.incarnation}: ${error instanceof Error ? error.message : String(error)}`),
+      )
+      .finally(() => this.#driving.delete(driving));
+    this.#driving.add(driving);
+  }
+
+  /** Until all that this process drives is as far as it can be carried now. */
+  async idle(): Promise<void> {
+    while (this.#driving.size > 0) await Promise.all(this.#driving);
+  }
+
+  /** From the sweep: as `drive`, unless the topics are served in the background anyway. */
+  async carryOn(scope: Scope, life: Life): Promise<Operation | undefined> {
+    if (!this.#listening) return this.drive(scope, life);
+    await this.#carry(scope, life);
+    return (await this.#operations.read(scope, life))?.operation;
+  }
+
+  async retry(scope: Scope, life: Life): Promise<Operation> {
+    return this.#coordinator.retry(scope, life);
+  }
+
+  /** Works off what is in the topics now: one round of it at a time, and one more when somebody asked meanwhile. */
+  async pump(): Promise<void> {
+    this.#again = true;
+    this.#pumping ??= this.#pump().finally(() => (this.#pumping = undefined));
+    await this.#pumping;
+  }
+
+  /** Background: serves the stores of this process and takes in replies, until the signal. */
+  async listen(signal: AbortSignal): Promise<void> {
+    const stop = AbortSignal.any([signal, this.#stopping.signal]);
+    const failed = new AbortController();
+    const either = AbortSignal.any([stop, failed.signal]);
+    const loop = async (take: (waitMs: number, signal: AbortSignal) => Promise<number>): Promise<void> => {
+      try {
+        while (!either.aborted) await take(waitMs, either);
+      } catch (error) {
+        failed.abort();
+        if (!stop.aborted) throw error;
+      }
+    };
+    this.#listening = true;
+    const loops = this.#options.stores.map((store) => loop((wait, until) => this.#serveOnce(store, wait, until)));
+    const ends = await Promise.allSettled([...loops, loop((wait, until) => this.#repliesOnce(wait, until))]);
+    this.#listening = false;
+    for (const end of ends) if (end.status === "rejected") throw end.reason instanceof Error ? end.reason : new Error(String(end.reason));
+  }
+
+  /** Background: goes on with what this process knows to be due. Asks no store when nothing is. */
+  async tick(signal: AbortSignal): Promise<void> {
+    const now = this.#options.clock.now();
+    for (const [key, { scope, life, at }] of this.#soon) {
+      if (at > now || signal.aborted) continue;
+      this.#soon.delete(key);
+      await this.drive(scope, life);
+    }
+  }
+
+  /** Serves a store of another process than those that were given to `open`: registers it, then answers its topic until the signal. */
+  async serve(participant: Participant, signal: AbortSignal): Promise<void> {
+    const { store, class: storeClass, capabilities } = participant;
+    await this.participants.register({ store, class: storeClass, capabilities });
+    const stop = AbortSignal.any([signal, this.#stopping.signal]);
+    try {
+      while (!stop.aborted) await this.#serveOnce(participant, waitMs, stop);
+    } catch (error) {
+      if (!stop.aborted) throw error;
+    }
+  }
+
+  /** One bounded round over what the stores of this process hold of a tenant. */
+  async reconcile(scope: Scope, options: { readonly remove?: boolean } = {}): Promise<readonly Orphan[]> {
+    const orphans = await this.#reconciler.round(scope, options);
+    this.metrics.orphansRemoved += orphans.filter(({ removed }) => removed).length;
+    return orphans;
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled([...this.#driving, this.#pumping]);
+  }
+
+  async #carry(scope: Scope, life: Life): Promise<void> {
+    const operation = await this.#coordinator.carry(scope, life);
+    const key = `${scope.tenant}/${life.incarnation}`;
+    if (operation === undefined || operation.status === "done") this.#soon.delete(key);
+    else if (this.#soon.size < soonMax || this.#soon.has(key)) this.#soon.set(key, { scope, life, at: nextDue(operation) });
+  }
+
+  async #pump(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (this.#again && !signal.aborted) {
+      this.#again = false;
+      const taken = await Promise.all(this.#options.stores.map((store) => this.#serveOnce(store, 0, signal)));
+      const replies = await this.#repliesOnce(0, signal);
+      if (replies + taken.reduce((sum, one) => sum + one, 0) > 0) this.#again = true;
+    }
+  }
+
+  async #serveOnce(participant: Participant, wait: number, signal: AbortSignal): Promise<number> {
+    const { class: storeClass, store } = participant;
+    return this.#consumer.take({
+      topic: this.topics.of(storeClass, store),
+      waitMs: wait,
+      signal,
+      handle: async (body, stop) => {
+        for (const reply of await this.#handler.handle(participant, body, stop)) await this.#reply(reply);
+        this.metrics.handled += 1;
+      },
+      alive: async (body) => {
+        const reply = this.#handler.working(body);
+        if (reply !== undefined) await this.#reply(reply);
+      },
+    });
+  }
+
+  async #repliesOnce(wait: number, signal: AbortSignal): Promise<number> {
+    return this.#consumer.take({ topic: this.topics.replies, waitMs: wait, signal, handle: (body) => this.#heard(body) });
+  }
+
+  async #heard(body: JsonValue): Promise<void> {
+    // A reply to a message of the source that found nothing to do: it is for whoever sent that.
+    if (!isMatched(body)) {
+      this.metrics.dropped += 1;
+      return;
+    }
+    const reply = readReply(body);
+    const scope = this.#options.system.forTenant(reply.workspace_id);
+    const life = await this.#coordinator.answer(scope, reply);
+    if (life !== undefined) await this.#carry(scope, life);
+  }
+
+  async #reply(reply: ManagementReply | PlainReply): Promise<void> {
+    const group = "incarnation" in reply ? reply.incarnation : reply.collection;
+    await this.#options.queue.send(this.#scope, this.topics.replies, { body: { ...reply } as unknown as JsonValue, group });
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * An operation: what is to be done to one life of a collection in all stores, and how far each of them got. A state machine that only goes
+ * forward; the functions here are its transitions, and pure.
+ *
+ * Invariants
+ * - a confirmed row stays confirmed unless a count of the store itself says otherwise;
+ * - `attempts` only grows, and a failure of a try that was answered before changes nothing;
+ * - `done` is the last state, and has no row that waits.
+ */
+import { lifecycleLimits } from "./limits.ts";
+import type { Life } from "./participant.ts";
+
+export const actions = ["delete-collection", "archive-collection"] as const;
+export type Action = (typeof actions)[number];
+export type OperationStatus = "running" | "failed" | "done";
+
+export interface ReplyError {
+  readonly type: string;
+  readonly message: string;
+}
+
+export interface StoreRow {
+  readonly store: string;
+  readonly topic: string;
+  /** `left`: the store cannot do it, or is not registered any more; the operation is then partial. */
+  readonly status: "waiting" | "sent" | "confirmed" | "left";
+  /** Messages sent. */
+  readonly attempts: number;
+  /** The highest try that was answered. */
+  readonly answered: number;
+  /** In a row. */
+  readonly failures: number;
+  readonly deleted: number;
+  readonly remaining: number;
+  readonly duration_ms: number;
+  readonly error: ReplyError | null;
+  /** Epoch milliseconds. */
+  readonly sent_at: number | null;
+  readonly next_at: number;
+}
+
+export interface Operation extends Life {
+  readonly kind: "operation";
+  readonly operation_id: string;
+  readonly action: Action;
+  readonly status: OperationStatus;
+  /** Some store was left out. */
+  readonly partial: boolean;
+  readonly allow_partial: boolean;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly finished_at: string | null;
+  readonly stores: readonly StoreRow[];
+  /** Seconds; only of a finished one. */
+  readonly ttl?: number;
+}
+
+/** What of a reply counts. */
+export interface Answer {
+  readonly store: string;
+  readonly attempt: number;
+  readonly success: boolean;
+  readonly error: ReplyError | null;
+  readonly deleted: number;
+  readonly remaining: number;
+  readonly duration_ms: number;
+  /** A sign of life: the store is still at it. */
+  readonly working?: boolean | undefined;
+}
+
+export interface Seat {
+  readonly store: string;
+  readonly topic: string;
+  readonly able: boolean;
+}
+
+export function newRow({ store, topic, able }: Seat, now: number): StoreRow {
+  const status = able ? "waiting" : "left";
+  const none = { attempts: 0, answered: 0, failures: 0, deleted: 0, remaining: 0, duration_ms: 0, error: null, sent_at: null };
+  return { store, topic, status, ...none, next_at: now };
+}
+
+/** Rows whose message has to be sent now. */
+export function dueRows({ stores }: Operation, now: number): readonly StoreRow[] {
+  return stores.filter(({ status, next_at }) => status === "waiting" && next_at <= now);
+}
+
+/** When there is next something to do without a reply. */
+export function nextDue({ stores }: Operation): number {
+  const times = stores.flatMap(({ status, next_at, sent_at }) =>
+    status === "waiting" ? [next_at] : status === "sent" ? [(sent_at ?? 0) + lifecycleLimits.replyMsMax] : [],
+  );
+  return Math.min(...times, Number.MAX_SAFE_INTEGER);
+}
+
+export function isConfirmed({ stores }: Operation): boolean {
+  return stores.every(({ status }) => status === "confirmed" || status === "left");
+}
+
+/** The stores there are now: those that came later join, those that are not registered any more are left. Undefined: nothing changed. */
+export function withSeats(operation: Operation, seats: readonly Seat[], now: number): Operation | undefined {
+  const known = new Set(operation.stores.map(({ store }) => store));
+  const registered = new Set(seats.map(({ store }) => store));
+  const added = seats.filter(({ store }) => !known.has(store)).map((seat) => newRow(seat, now));
+  const gone = operation.stores.some(({ store, status }) => !registered.has(store) && (status === "waiting" || status === "sent"));
+  if (added.length === 0 && !gone) return undefined;
+  const stores = operation.stores.map((row): StoreRow =>
+    registered.has(row.store) || row.status === "confirmed" || row.status === "left" ? row : { ...row, status: "left" },
+  );
+  return settled({ ...operation, stores: [...stores, ...added] });
+}
+
+/** The message of this row's next try is in its queue. */
+export function markSent(operation: Operation, sent: readonly StoreRow[], now: number): Operation | undefined {
+  let changed = false;
+  const stores = operation.stores.map((row): StoreRow => {
+    const same = sent.some(({ store, attempts }) => store === row.store && attempts === row.attempts);
+    if (!same || row.status !== "waiting") return row;
+    changed = true;
+    return { ...row, status: "sent", attempts: row.attempts + 1, sent_at: now };
+  });
+  return changed ? { ...operation, stores } : undefined;
+}
+
+/** Rows that got no reply for too long have failed once more: the message may be lost. */
+export function markSilent(operation: Operation, now: number): Operation | undefined {
+  const silent = ({ status, sent_at }: StoreRow) => status === "sent" && (sent_at ?? 0) + lifecycleLimits.replyMsMax <= now;
+  if (!operation.stores.some(silent)) return undefined;
+  const error = { type: "no_reply", message: `There was no reply within ${lifecycleLimits.replyMsMax / 1_000} seconds.` };
+  const stores = operation.stores.map((row) => (silent(row) ? failedRow(row, error, row.remaining, now) : row));
+  return settled({ ...operation, stores });
+}
+
+/** Undefined: it is not for this operation, or was known already. */
+export function applyAnswer(operation: Operation, answer: Answer, now: number): Operation | undefined {
+  const row = operation.stores.find(({ store }) => store === answer.store);
+  if (operation.status === "done" || row === undefined) return undefined;
+  // One try ahead of the row: the message was sent, and whoever sent it died before saying so.
+  if (row.status === "confirmed" || row.status === "left" || answer.attempt > row.attempts + 1) return undefined;
+  if (answer.working === true) return row.status === "sent" ? replaceRow(operation, { ...row, sent_at: now }) : undefined;
+  // A delete is confirmed by nothing but a zero; other operations tell what there is.
+  const success = answer.success && (operation.action !== "delete-collection" || answer.remaining === 0);
+  // A failure of a try that was answered is known; that nothing is left is true whoever found it.
+  if (!success && answer.attempt <= row.answered) return undefined;
+  const heard: StoreRow = {
+    ...row,
+    answered: Math.max(row.answered, answer.attempt),
+    attempts: Math.max(row.attempts, answer.attempt),
+    deleted: row.deleted + answer.deleted,
+    duration_ms: row.duration_ms + answer.duration_ms,
+  };
+  return replaceRow(operation, answeredRow(heard, { ...answer, success }, now));
+}
+
+function answeredRow(row: StoreRow, answer: Answer, now: number): StoreRow {
+  if (answer.success) return { ...row, status: "confirmed", remaining: answer.remaining, error: null, failures: 0 };
+  // It got on, and there is more to do.
+  if (answer.error === null && answer.deleted > 0) return { ...row, status: "waiting", remaining: answer.remaining, failures: 0, error: null, next_at: now };
+  const error = answer.error ?? { type: "remaining", message: `${answer.remaining} rows are left, and none was removed.` };
+  return failedRow(row, error, answer.remaining, now);
+}
+
+/** A count after everything was confirmed: what is there after all has to go. */
+export function recounted(operation: Operation, store: string, remaining: number, now: number): Operation {
+  const row = operation.stores.find((one) => one.store === store) as StoreRow;
+  return replaceRow(operation, failedRow(row, { type: "remaining", message: `${remaining} rows were found when counting again.` }, remaining, now));
+}
+
+/** At once, whatever failed before. */
+export function retried(operation: Operation, now: number): Operation {
+  const stores = operation.stores.map((row): StoreRow => (row.status === "waiting" ? { ...row, failures: 0, next_at: now } : row));
+  return settled({ ...operation, stores });
+}
+
+export function ended(operation: Operation, at: string): Operation {
+  const partial = operation.stores.some(({ status }) => status === "left");
+  return { ...operation, status: "done", partial, finished_at: at, ttl: lifecycleLimits.reportDaysMax * 86_400 };
+}
+
+function replaceRow(operation: Operation, row: StoreRow): Operation {
+  return settled({ ...operation, stores: operation.stores.map((one) => (one.store === row.store ? row : one)) });
+}
+
+function failedRow(row: StoreRow, error: ReplyError, remaining: number, now: number): StoreRow {
+  const failures = row.failures + 1;
+  const { retryMsFirst, retryMsMax } = lifecycleLimits;
+  const waitMs = Math.min(retryMsMax, retryMsFirst * 2 ** Math.min(failures - 1, 20));
+  return { ...row, status: "waiting", failures, error, remaining, next_at: now + waitMs };
+}
+
+/** With the status that follows from its rows. */
+function settled(operation: Operation): Operation {
+  const stuck = operation.stores.some(({ status, failures }) => status !== "confirmed" && status !== "left" && failures >= lifecycleLimits.failuresMax);
+  return { ...operation, status: stuck ? "failed" : "running", partial: operation.stores.some(({ status }) => status === "left") };
+}
+
+/** Why it does not get on, by store. */
+export function failureOf({ stores }: Operation): string | null {
+  const failing = stores.filter(({ status, error }) => error !== null && status !== "confirmed");
+  return failing.length === 0 ? null : failing.map(({ store, error }) => `${store}: ${error?.message ?? ""}`).join("; ");
+}
+
+export interface StoreReport {
+  readonly store: string;
+  readonly deleted: number;
+  readonly remaining: number;
+  readonly duration_ms: number;
+  readonly attempts: number;
+}
+
+export function reportOf({ stores }: Operation): readonly StoreReport[] {
+  return stores
+    .filter(({ status }) => status !== "left")
+    .map(({ store, deleted, remaining, duration_ms, attempts }) => ({ store, deleted, remaining, duration_ms, attempts }));
+}

@@ -1,0 +1,48 @@
+/** A store that lives in another process takes part by answering messages, nothing else. */
+import type { Lifecycle } from "./lifecycle.ts";
+import type { Life, Participant } from "./participant.ts";
+import type { StoreClass } from "./topics.ts";
+import type { Scope } from "../domain/scope.ts";
+
+export interface ParticipantHandlers {
+  /** Removes up to about `limit` rows of a life; called again until `done`. Refuse later writes of this life. */
+  readonly delete: (scope: Scope, life: Life, options: { readonly limit: number }) => Promise<{ readonly deleted: number; readonly done: boolean }>;
+  /** What is left of a life. */
+  readonly count: (scope: Scope, life: Life) => Promise<number>;
+  /** Absent: the store takes no part in archiving. */
+  readonly archive?: (scope: Scope, life: Life) => Promise<{ readonly count: number }>;
+  readonly incarnations?: Participant["incarnations"];
+}
+
+export interface ServedParticipant {
+  readonly store: string;
+  readonly class: StoreClass;
+  readonly handlers: ParticipantHandlers;
+}
+
+/**
+ * Registers the store and answers its topic until the signal.
+ *
+ * @example
+ * await using pinakes = await open({ dir: "./data", background: false });
+ * await serveParticipant(pinakes.lifecycle, { store: "search-cache", class: "object", handlers: { delete: …, count: … } }, signal);
+ */
+export async function serveParticipant(
+  lifecycle: Pick<Lifecycle, "serve">,
+  { store, class: storeClass, handlers }: ServedParticipant,
+  signal: AbortSignal,
+): Promise<void> {
+  const participant: Participant = {
+    store,
+    class: storeClass,
+    capabilities: { delete: true, archive: handlers.archive !== undefined, list: handlers.incarnations !== undefined },
+    // It learns of a delete when its bytes have to go; until then the catalogue hides the collection.
+    fence: async () => {},
+    unfence: async () => {},
+    deleteStep: (scope, life, options) => handlers.delete(scope, life, options),
+    count: (scope, life) => handlers.count(scope, life),
+    archive: async (scope, life) => (await handlers.archive?.(scope, life)) ?? { count: await handlers.count(scope, life) },
+    incarnations: async (scope, options) => (await handlers.incarnations?.(scope, options)) ?? { lives: [] },
+  };
+  await lifecycle.serve(participant, signal);
+}

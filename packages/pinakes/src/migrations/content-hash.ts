@@ -1,0 +1,62 @@
+/**
+ * The hash of a set of rows: the sum modulo 2^256 of the SHA-256 of each. Equal sets have equal hashes in any order, and unlike with XOR two
+ * equal rows do not cancel each other out. Told together with the count (RFC 0009).
+ */
+import { hash } from "node:crypto";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+
+export interface Measured {
+  readonly count: number;
+  readonly hash: string;
+}
+
+const words = 8;
+
+export class ContentHash {
+  /** Little end first, 32 bits each; sums of so many rows as a number can count fit beside them. */
+  readonly #sum = new Float64Array(words);
+  #count = 0;
+  #sinceCarry = 0;
+
+  add(text: string): void {
+    const digest = hash("sha256", text, "buffer");
+    for (let i = 0; i < words; i += 1) (this.#sum[i] as number) += digest.readUInt32BE((words - 1 - i) * 4);
+    this.#count += 1;
+    // 2^20 sums of 32 bits stay exact in 53.
+    if ((this.#sinceCarry += 1) === 1_048_576) this.#carry();
+  }
+
+  get measured(): Measured {
+    this.#carry();
+    const text = Array.from(this.#sum, (word) => word.toString(16).padStart(8, "0"))
+      .toReversed()
+      .join("");
+    return { count: this.#count, hash: text };
+  }
+
+  #carry(): void {
+    let over = 0;
+    for (let i = 0; i < words; i += 1) {
+      const word = (this.#sum[i] as number) + over;
+      over = Math.floor(word / 4_294_967_296);
+      this.#sum[i] = word - over * 4_294_967_296;
+    }
+    this.#sinceCarry = 0;
+  }
+}
+
+export function isSame(a: Measured, b: Measured): boolean {
+  return a.count === b.count && a.hash === b.hash;
+}
+
+/** Whatever order its keys were written in. Objects as lists of pairs: integer-like keys would be put into another order again. */
+export function canonicalText(value: JsonValue | undefined): string {
+  return JSON.stringify(canonical(value));
+}
+
+function canonical(value: JsonValue | undefined): JsonValue {
+  if (Array.isArray(value)) return value.map((element: JsonValue) => canonical(element));
+  if (typeof value !== "object" || value === null) return value ?? null;
+  const entries = Object.entries(value as JsonObject).filter(([, property]) => property !== undefined);
+  return [{ object: entries.length }, ...entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, property]) => [key, canonical(property)])];
+}

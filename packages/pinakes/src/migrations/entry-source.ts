@@ -1,0 +1,48 @@
+/** The part of a source that follows from its rows: counting, hashing and comparing both sides. */
+import { invalid } from "../domain/errors.ts";
+import { ContentHash, type Measured } from "./content-hash.ts";
+import { differencesOf, type Differences, type Entry } from "./differences.ts";
+import type { Held, Inventory, Problem, Reading, UnitName } from "./source.ts";
+
+export interface EntrySides {
+  /** The distinct rows of a unit, as they would be here. Those that are wrong are told and left out. */
+  entries(unit: UnitName, reading: Reading): AsyncIterable<Entry>;
+  /** What is here. */
+  held(unit: UnitName, held: Held): AsyncIterable<Entry>;
+  /** Rows as they are stored, where that is known. */
+  rows?(unit: UnitName): Promise<number>;
+}
+
+export async function measureEntries(sides: EntrySides, unit: UnitName, reading: Reading): Promise<Inventory> {
+  const { count, hash } = await measured(sides.entries(unit, reading), reading.progress);
+  return { rows: (await sides.rows?.(unit)) ?? count, count, hash };
+}
+
+export async function measureHeldEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Measured> {
+  return measured(sides.held(unit, held), () => {});
+}
+
+export async function differingEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Differences> {
+  return differencesOf(sides.entries(unit, strictly(held.signal)), sides.held(unit, held));
+}
+
+/** For reading again what was found good: a problem now means that the source has changed. */
+export function strictly(signal: AbortSignal): Reading {
+  const problem = ({ where, reason }: Problem) => {
+    throw invalid(`${where}: ${reason} The source has changed since it was planned; plan again.`);
+  };
+  return { signal, problem, progress: () => {} };
+}
+
+const rowsPerTell = 5_000;
+
+async function measured(entries: AsyncIterable<Entry>, progress: (rows: number) => void): Promise<Measured> {
+  const sum = new ContentHash();
+  let rows = 0;
+  for await (const { text } of entries) {
+    sum.add(text);
+    if ((rows += 1) % rowsPerTell === 0) progress(rows);
+  }
+  progress(rows);
+  return sum.measured;
+}

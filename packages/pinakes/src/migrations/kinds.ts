@@ -1,0 +1,55 @@
+/** Which sources there are, by their kind: what each is told, and how it is opened. */
+import { z } from "zod";
+import { invalid, PinakesError, show } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { issuePath, plainIssue } from "../containers/index.ts";
+import type { Caller } from "../domain/caller.ts";
+import { migrationLimits } from "./limits.ts";
+import type { MigrationParts } from "./parts.ts";
+import type { Places } from "./places.ts";
+import type { MigrationSource } from "./source.ts";
+import { ChromaSpec, RowsSpec } from "./rows/spec.ts";
+import { TriplesSpec } from "./triples/spec.ts";
+
+interface Opening {
+  readonly parts: MigrationParts;
+  readonly places: Places;
+  /** Whose migration it is: an admin. */
+  readonly caller: Caller;
+}
+
+interface Kind<Spec> {
+  readonly spec: z.ZodType<Spec>;
+  readonly open: (spec: Spec, opening: Opening) => Promise<MigrationSource>;
+}
+
+const kinds: Readonly<Record<string, Kind<never>>> = {
+  rows: defineKind({ spec: RowsSpec, open: async (spec, opening) => (await import("./rows/open-rows.ts")).openRows(spec, opening) }),
+  chroma: defineKind({ spec: ChromaSpec, open: async (spec, opening) => (await import("./rows/open-rows.ts")).openChroma(spec, opening) }),
+  triples: defineKind({ spec: TriplesSpec, open: async (spec, opening) => (await import("./triples/open-triples.ts")).openTriples(spec, opening) }),
+};
+
+function defineKind<Spec>(kind: Kind<Spec>): Kind<never> {
+  return kind as unknown as Kind<never>;
+}
+
+/** Checked, as it is stored. */
+export function readSpec(source: unknown): { readonly kind: string; readonly spec: JsonObject } {
+  const kind = typeof source === "object" && source !== null && "kind" in source ? source.kind : undefined;
+  const known = typeof kind === "string" && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (known === undefined || typeof kind !== "string") throw invalid(`source.kind: must be one of ${Object.keys(kinds).join(", ")}; got ${show(kind)}.`);
+  const parsed = known.spec.safeParse(source, { error: plainIssue });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw invalid(`source${issue === undefined ? "" : `${issue.path.length === 0 ? "" : `.${issuePath(issue.path)}`}: ${issue.message}`}.`);
+  }
+  if (JSON.stringify(parsed.data).length > migrationLimits.sourceCharsMax)
+    throw new PinakesError("LIMIT_EXCEEDED", `source: has more than ${migrationLimits.sourceCharsMax} characters; name fewer tables in one migration.`);
+  return { kind, spec: parsed.data as JsonObject };
+}
+
+export async function openSource({ kind, spec }: { readonly kind: string; readonly spec: JsonObject }, opening: Opening): Promise<MigrationSource> {
+  const known = kinds[kind];
+  if (known === undefined) throw invalid(`source.kind: ${show(kind)} is not known to this version.`);
+  return known.open(spec as never, opening);
+}

@@ -1,0 +1,297 @@
+/**
+ * Migrations of a workspace (RFC 0009): made, asked for their next step, and driven. Admins only. A step that is asked for is work that the
+ * record names; whichever process finds it does it, and a process that dies leaves it to the next.
+ */
+import { WorkRegistry } from "../containers/index.ts";
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Scope } from "../domain/scope.ts";
+import { openSource, readSpec } from "./kinds.ts";
+import { Ledger, lostLease } from "./ledger.ts";
+import { migrationLimits } from "./limits.ts";
+import type { MigrationParts } from "./parts.ts";
+import { Places } from "./places.ts";
+import { begin, isWork, migrationsContainer, migrationsTenant, migrationsWork, type MigrationRecord, type State, type Step, type UnitRecord } from "./records.ts";
+import { work } from "./worker.ts";
+
+export interface NewMigration {
+  /** `{ kind, … }`: docs/migrations.md. */
+  readonly source: unknown;
+  /** How long the old form is kept after the switch; 30 when absent. */
+  readonly retain_days?: number | undefined;
+}
+
+export type MigrationView = Omit<MigrationRecord, "id" | "format" | "lease_owner" | "lease_until"> & { readonly working: boolean };
+export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "keep" | "adopted">;
+
+export interface FinishOptions {
+  /** Remove the old form: never without this. */
+  readonly remove_old?: boolean | undefined;
+  /** Before `retain_until`. */
+  readonly now?: boolean | undefined;
+}
+
+export interface DriveOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((record: MigrationView) => void) | undefined;
+}
+
+export class Migrations {
+  readonly #parts: MigrationParts;
+  readonly #ledger: Ledger;
+  readonly #registry: WorkRegistry;
+  readonly #places: Places;
+  #wake: () => void = () => {};
+
+  constructor(parts: MigrationParts) {
+    this.#parts = parts;
+    this.#ledger = new Ledger(parts.items);
+    this.#registry = new WorkRegistry({ items: parts.items, system: parts.system, container: migrationsWork.name, tenant: migrationsTenant });
+    this.#places = new Places(parts.sources);
+  }
+
+  async open(): Promise<this> {
+    await this.#parts.items.openContainer(migrationsContainer);
+    await this.#parts.items.openContainer(migrationsWork);
+    return this;
+  }
+
+  /** Called whenever there is something to do. */
+  onWake(wake: () => void): void {
+    this.#wake = wake;
+  }
+
+  /** Begins with the inventory, which writes nothing but its report. */
+  async create(caller: Caller, { source, retain_days = migrationLimits.retainDaysDefault }: NewMigration): Promise<MigrationView> {
+    const scope = requireAdmin(caller);
+    const { kind, spec } = readSpec(source);
+    if (!Number.isInteger(retain_days) || retain_days < 0 || retain_days > migrationLimits.retainDaysMax)
+      throw invalid(`retain_days: must be a whole number from 0 to ${migrationLimits.retainDaysMax}, got ${show(retain_days)}.`);
+    // Opened once before anything is stored: a place that cannot be read is told at once.
+    await using _ = await openSource({ kind, spec }, this.#opening(caller));
+    const record = this.#newRecord(caller, kind, spec, retain_days);
+    await this.#register(scope, record.migration_id);
+    await this.#ledger.create(scope, record);
+    this.#wake();
+    return view(record);
+  }
+
+  async get(caller: Caller, migrationId: string): Promise<MigrationView> {
+    const record = await this.#ledger.read(requireAdmin(caller), migrationId);
+    if (record === undefined) throw notFound(migrationId);
+    return view(record);
+  }
+
+  /** Newest first. */
+  async list(caller: Caller, paging: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {}): Promise<{ items: MigrationView[]; next_cursor: string | null }> {
+    const page = await this.#ledger.list(requireAdmin(caller), { limit: pageLimit(paging.limit), cursor: paging.cursor });
+    return { items: page.items.map(view), next_cursor: page.cursor ?? null };
+  }
+
+  /** In the order of the source. */
+  async units(
+    caller: Caller,
+    migrationId: string,
+    paging: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
+  ): Promise<{ items: UnitView[]; next_cursor: string | null }> {
+    await this.get(caller, migrationId);
+    const page = await this.#ledger.unitPage(caller.scope, migrationId, { limit: pageLimit(paging.limit), cursor: paging.cursor });
+    return { items: page.items.map(unitView), next_cursor: page.cursor ?? null };
+  }
+
+  /** Looks at everything anew; for a plan whose problems were mended. */
+  async plan(caller: Caller, migrationId: string): Promise<MigrationView> {
+    return this.#begin(caller, migrationId, "plan");
+  }
+
+  async copy(caller: Caller, migrationId: string): Promise<MigrationView> {
+    return this.#begin(caller, migrationId, "copy", (record) => {
+      if (record.state === "planned" && record.problem_count > 0)
+        throw invalid(`Migration "${migrationId}" has ${record.problem_count} problems, the first: ${first(record)} Mend them in the source or the mapping, and plan again.`);
+      return record;
+    });
+  }
+
+  async validate(caller: Caller, migrationId: string): Promise<MigrationView> {
+    return this.#begin(caller, migrationId, "validate");
+  }
+
+  async cutover(caller: Caller, migrationId: string): Promise<MigrationView> {
+    return this.#begin(caller, migrationId, "cutover");
+  }
+
+  /** Without `remove_old` the old form stays as it is, for its owner to look after. */
+  async finish(caller: Caller, migrationId: string, { remove_old = false, now = false }: FinishOptions = {}): Promise<MigrationView> {
+    return this.#begin(caller, migrationId, "finish", (record) => {
+      if (remove_old && !now && record.retain_until !== null && Date.parse(record.retain_until) > this.#parts.clock.now())
+        throw new PinakesError("CONFLICT", `The old form is kept until ${record.retain_until}; finish with "now" to remove it before.`);
+      return { ...record, remove_old };
+    });
+  }
+
+  async rollback(caller: Caller, migrationId: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<MigrationView> {
+    return this.#begin(caller, migrationId, "rollback", (record) => ({ ...record, force }));
+  }
+
+  /** Does what is to be done, here and now, until the migration waits to be asked again. UNAVAILABLE while another process does it. */
+  async drive(caller: Caller, migrationId: string, options: DriveOptions = {}): Promise<MigrationView> {
+    const scope = requireAdmin(caller);
+    if ((await this.#ledger.read(scope, migrationId)) === undefined) throw notFound(migrationId);
+    return view(await this.#drive(scope, migrationId, options));
+  }
+
+  /** One look at what is unfinished, of all tenants: for the background. */
+  async tick(signal: AbortSignal): Promise<void> {
+    let failure: unknown;
+    for await (const entry of this.#registry.due(this.#parts.clock.now())) {
+      if (signal.aborted) return;
+      const scope = this.#parts.system.forTenant(entry.tenant);
+      try {
+        const record = await this.#ledger.read(scope, entry.key);
+        if (record !== undefined && isWork(record.state)) {
+          // Somebody is at it, or tried a moment ago.
+          if (record.lease_until > this.#parts.clock.now()) continue;
+          await this.#drive(scope, entry.key, { signal });
+        }
+        await this.#registry.remove(entry);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  async #begin(caller: Caller, migrationId: string, step: Step, change: (record: MigrationRecord) => MigrationRecord = (record) => record): Promise<MigrationView> {
+    const scope = requireAdmin(caller);
+    const found = await this.#ledger.read(scope, migrationId);
+    if (found === undefined) throw notFound(migrationId);
+    if (begin(step, found.state) !== undefined) await this.#register(scope, migrationId);
+    const record = await this.#ledger.update(scope, migrationId, (current) => {
+      const state = begin(step, current.state);
+      if (state === undefined) return undefined;
+      // Whoever worked on the state before has lost its lease: what it still writes is refused.
+      return { ...change(current), state, error: null, progress: null, lease_owner: null, lease_until: 0, updated_at: this.#now() };
+    });
+    this.#wake();
+    return view(record);
+  }
+
+  async #drive(scope: Scope, migrationId: string, { signal = new AbortController().signal, onProgress }: DriveOptions): Promise<MigrationRecord> {
+    let record = await this.#take(scope, migrationId);
+    while (isWork(record.state)) {
+      const { state } = record;
+      const tell = async (progress: MigrationRecord["progress"]) => {
+        signal.throwIfAborted();
+        record = await this.#asOwner(scope, migrationId, (current) => ({ ...current, progress }));
+        onProgress?.(view(record));
+      };
+      try {
+        const caller = this.#parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
+        await using source = await openSource({ kind: record.kind, spec: record.source as JsonObject }, this.#opening(caller));
+        const next = await work({ parts: this.#parts, ledger: this.#ledger, scope, record, source, signal, tell });
+        record = await this.#asOwner(scope, migrationId, (current) => ({ ...current, error: null, progress: null, ...next, lease_owner: null, lease_until: 0 }));
+      } catch (error) {
+        await this.#failed(scope, migrationId, state, error);
+        throw error;
+      }
+    }
+    onProgress?.(view(record));
+    return record;
+  }
+
+  async #take(scope: Scope, migrationId: string): Promise<MigrationRecord> {
+    const { owner, clock } = this.#parts;
+    return this.#ledger.update(scope, migrationId, (current) => {
+      if (!isWork(current.state)) return undefined;
+      if (current.lease_owner !== null && current.lease_owner !== owner && current.lease_until > clock.now()) throw lostLease(migrationId);
+      return { ...current, lease_owner: owner, lease_until: clock.now() + migrationLimits.leaseMs };
+    });
+  }
+
+  async #asOwner(scope: Scope, migrationId: string, change: (record: MigrationRecord) => MigrationRecord): Promise<MigrationRecord> {
+    const { owner, clock } = this.#parts;
+    return this.#ledger.update(scope, migrationId, (current) => {
+      if (current.lease_owner !== owner) throw lostLease(migrationId);
+      return { ...change({ ...current, lease_until: clock.now() + migrationLimits.leaseMs }), updated_at: this.#now() };
+    });
+  }
+
+  /** The state stays, with the reason. Whoever asks may try at once; the background waits for a while. */
+  async #failed(scope: Scope, migrationId: string, state: State, error: unknown): Promise<void> {
+    const detail = error instanceof Error ? error.message : String(error);
+    await this.#ledger
+      .update(scope, migrationId, (current) => (current.state === state && current.lease_owner === this.#parts.owner ? { ...current, error: detail, lease_owner: null, lease_until: this.#parts.clock.now() + migrationLimits.retryMs, updated_at: this.#now() } : undefined))
+      .catch((cause: unknown) => this.#parts.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`));
+  }
+
+  /** Before the record says that there is work: nobody would find it otherwise. */
+  async #register(scope: Scope, migrationId: string): Promise<void> {
+    await this.#registry.put({ kind: "migration", tenant: scope.tenant, key: migrationId, due_at: this.#parts.clock.now() });
+  }
+
+  #opening(caller: Caller) {
+    return { parts: this.#parts, places: this.#places, caller };
+  }
+
+  #now(): string {
+    return new Date(this.#parts.clock.now()).toISOString();
+  }
+
+  #newRecord(caller: Caller, kind: string, spec: JsonObject, retain_days: number): MigrationRecord {
+    const now = this.#now();
+    return {
+      id: "migration",
+      migration_id: this.#parts.newId(),
+      format: 1,
+      kind,
+      source: spec as MigrationRecord["source"],
+      state: "planning",
+      problems: [],
+      problem_count: 0,
+      unit_count: 0,
+      row_count: 0,
+      progress: null,
+      error: null,
+      retain_days,
+      remove_old: false,
+      force: false,
+      created_by: caller.userId,
+      created_at: now,
+      updated_at: now,
+      switched_at: null,
+      retain_until: null,
+      finished_at: null,
+      lease_owner: null,
+      lease_until: 0,
+    };
+  }
+}
+
+function requireAdmin(caller: Caller): Scope {
+  const scope = requireCaller(caller);
+  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Migrations need the role admin.");
+  return scope;
+}
+
+function notFound(migrationId: string): PinakesError {
+  return new PinakesError("NOT_FOUND", `There is no migration "${migrationId}".`);
+}
+
+function pageLimit(limit = 20): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= migrationLimits.pageItemsMax) return limit;
+  throw invalid(`limit: must be a whole number from 1 to ${migrationLimits.pageItemsMax}, got ${show(limit)}.`);
+}
+
+function first({ problems }: MigrationRecord): string {
+  const [problem] = problems;
+  return problem === undefined ? "" : `${problem.where}: ${problem.reason}`;
+}
+
+function view({ id: _id, format: _format, lease_owner, lease_until: _until, ...record }: MigrationRecord): MigrationView {
+  return { ...record, working: isWork(record.state) && lease_owner !== null };
+}
+
+function unitView({ id: _id, migration_id: _migration, checkpoint: _checkpoint, keep: _keep, adopted: _adopted, ...unit }: UnitRecord): UnitView {
+  return unit;
+}

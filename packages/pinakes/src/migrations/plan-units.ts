@@ -1,0 +1,119 @@
+/** The inventory: every unit read to its end, and a look at where it would go. Nothing is written but the plan (R-TG-91). */
+import { PinakesError, show } from "../domain/errors.ts";
+import { isSame, type Measured } from "./content-hash.ts";
+import { migrationLimits } from "./limits.ts";
+import { unitId, type MigrationRecord, type State, type UnitRecord } from "./records.ts";
+import type { FoundUnit, Problem } from "./source.ts";
+import type { Work } from "./worker.ts";
+
+type Planned = Partial<MigrationRecord> & { readonly state: State };
+
+export async function planUnits(of: Work): Promise<Planned> {
+  const { parts, ledger, scope, record, source, signal } = of;
+  await ledger.removeUnits(scope, record.migration_id, parts.owner);
+  const problems: Problem[] = [];
+  let problemCount = 0;
+  let rows = 0;
+  let number = 0;
+  const targets = new Map<string, string>();
+  for await (const found of source.units(signal)) {
+    number += 1;
+    if (number > migrationLimits.unitsMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `The source has more than ${migrationLimits.unitsMax} units; migrate it in parts.`);
+    const { unit, told, count } = await planUnit(of, found, number, targets);
+    await ledger.putUnit(scope, unit, parts.owner);
+    problemCount += count;
+    rows += unit.rows;
+    problems.push(...told.slice(0, migrationLimits.problemsMax - problems.length));
+  }
+  return { state: "planned", unit_count: number, row_count: rows, problems, problem_count: problemCount };
+}
+
+async function planUnit(
+  of: Work,
+  found: FoundUnit,
+  number: number,
+  targets: Map<string, string>,
+): Promise<{ readonly unit: UnitRecord; readonly told: readonly Problem[]; readonly count: number }> {
+  const { source, signal, record } = of;
+  const told: Problem[] = [];
+  let count = 0;
+  const problem = (one: Problem) => {
+    count += 1;
+    if (told.length < migrationLimits.problemsMax) told.push(one);
+  };
+  for (const one of found.problems ?? []) problem(one);
+  let progress = Promise.resolve();
+  const tell = (done: number) => {
+    progress = progress.then(() => of.tell({ unit: found.name, unit_number: number, done, total: 0 }));
+    // Told where the work itself fails: whoever waits for it below.
+    progress.catch(() => {});
+  };
+  // A unit that is wrong as a whole has no rows that could be read.
+  const unreadable = count > 0;
+  const inventory = unreadable ? { rows: 0, count: 0, hash: "" } : await source.measure(found, { signal, problem, progress: tell });
+  await progress;
+  const unit = plannedUnit(record.migration_id, found, number, inventory);
+  const ready = unreadable ? unit : await lookAtTarget(of, unit, inventory, targets, problem);
+  return { unit: { ...ready, problems: told }, told, count };
+}
+
+/** Absent or empty: it is filled. The same content: it is left alone. Anything else is in the way. */
+async function lookAtTarget(of: Work, unit: UnitRecord, inventory: Measured, targets: Map<string, string>, problem: (one: Problem) => void): Promise<UnitRecord> {
+  const { parts, scope, source, signal, record } = of;
+  const wrong = (reason: string) => problem({ where: unit.name, reason });
+  const { collection, repository, user } = unit.target;
+  const where = user === undefined ? `collection ${show(collection)} of repository ${show(repository)}` : `collection ${show(collection)} of user ${show(user)}`;
+  try {
+    const ids = parts.intake.idsOf(unit.target);
+    const key = `${ids.repository_id}/${ids.collection_id}`;
+    const other = targets.get(key);
+    targets.set(key, unit.name);
+    if (other !== undefined) wrong(`goes to the ${where}, as ${show(other)} does; name another one for it.`);
+    if (!(await parts.intake.hasRepository(scope, unit.target))) wrong(`goes to repository ${show(repository)}, which does not exist; make it first.`);
+    const there = await parts.intake.find(scope, ids);
+    if (there === undefined || unit.adopted !== null) {
+      if (there !== undefined) wrong(`would be registered as ${where}, which exists; name another one for it.`);
+      return unit;
+    }
+    if (there.held_by !== undefined && there.held_by !== record.migration_id)
+      wrong(`goes to ${where}, which migration ${show(there.held_by)} fills; finish that one or roll it back.`);
+    const here = await source.measureHeld(unit, { scope, place: there, signal });
+    if (isSame(here, inventory)) return { ...unit, status: "already", repository_id: there.repository_id, incarnation: there.incarnation };
+    if (here.count > 0) wrong(`goes to ${where}, which holds ${here.count} rows of other content; name another one, or empty it first.`);
+    return unit;
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "INVALID") throw error;
+    wrong(error.detail);
+    return unit;
+  }
+}
+
+function plannedUnit(migration_id: string, found: FoundUnit, number: number, { rows, count, hash }: Measured & { readonly rows: number }): UnitRecord {
+  const { repository, user, collection } = found.target;
+  return {
+    id: unitId(number),
+    migration_id,
+    number,
+    name: found.name,
+    target: { ...(repository === undefined ? {} : { repository }), ...(user === undefined ? {} : { user }), collection },
+    status: "planned",
+    rows,
+    count,
+    hash,
+    held_count: null,
+    held_hash: null,
+    problems: [],
+    differences: null,
+    created_at: found.created_at ?? null,
+    description: found.description ?? null,
+    adopted: found.incarnation ?? null,
+    repository_id: null,
+    incarnation: null,
+    made: false,
+    copied: 0,
+    checkpoint: null,
+    old: "kept",
+    keep: (found.keep ?? null) as UnitRecord["keep"],
+  };
+}

@@ -1,0 +1,127 @@
+/** What is stored of a migration (RFC 0009): one record, and one for each unit, in a partition of their own. */
+import { z } from "zod";
+import { workContainer } from "../containers/index.ts";
+import { invalid } from "../domain/errors.ts";
+import type { ContainerDefinition } from "../ports/item-store.ts";
+
+/** Those that end in "-ing" are work that somebody does; the others wait to be asked. */
+export const states = [
+  "planning",
+  "planned",
+  "copying",
+  "copied",
+  "verifying",
+  "ready",
+  "switching",
+  "switched",
+  "finishing",
+  "finished",
+  "rolling_back",
+  "rolled_back",
+] as const;
+export type State = (typeof states)[number];
+
+export function isWork(state: State): boolean {
+  return state.endsWith("ing") || state === "rolling_back";
+}
+
+const ProblemSchema = z.object({ where: z.string(), reason: z.string() });
+
+export const Migration = z.object({
+  id: z.literal("migration"),
+  migration_id: z.string(),
+  format: z.literal(1),
+  kind: z.string(),
+  source: z.record(z.string(), z.json()),
+  state: z.enum(states),
+  problems: z.array(ProblemSchema),
+  problem_count: z.number(),
+  unit_count: z.number(),
+  row_count: z.number(),
+  /** What is under way: rows of the unit that is worked on. */
+  progress: z.object({ unit: z.string(), unit_number: z.number(), done: z.number(), total: z.number() }).nullable(),
+  /** Why the last try of this state ended. */
+  error: z.string().nullable(),
+  retain_days: z.number(),
+  remove_old: z.boolean(),
+  force: z.boolean(),
+  created_by: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  switched_at: z.string().nullable(),
+  retain_until: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  /** Who works on it, and until when (epoch milliseconds) nobody else does. */
+  lease_owner: z.string().nullable(),
+  lease_until: z.number(),
+});
+export type MigrationRecord = z.infer<typeof Migration>;
+
+export const unitStatuses = ["planned", "already", "copying", "copied", "verified", "switched", "rolled_back"] as const;
+
+export const Unit = z.object({
+  id: z.string(),
+  migration_id: z.string(),
+  number: z.number(),
+  name: z.string(),
+  target: z.object({ repository: z.string().optional(), user: z.string().optional(), collection: z.string() }),
+  status: z.enum(unitStatuses),
+  /** Rows as they are stored in the source. */
+  rows: z.number(),
+  /** Distinct ones, and their hash. */
+  count: z.number(),
+  hash: z.string(),
+  held_count: z.number().nullable(),
+  held_hash: z.string().nullable(),
+  problems: z.array(ProblemSchema),
+  differences: z.string().nullable(),
+  created_at: z.string().nullable(),
+  description: z.string().nullable(),
+  adopted: z.string().nullable(),
+  repository_id: z.string().nullable(),
+  incarnation: z.string().nullable(),
+  /** Whether the collection was made by this migration. */
+  made: z.boolean(),
+  copied: z.number(),
+  checkpoint: z.json(),
+  old: z.enum(["kept", "removed", "restored"]),
+  keep: z.json(),
+});
+export type UnitRecord = z.infer<typeof Unit>;
+
+export const migrationsContainer: ContainerDefinition = Object.freeze({
+  name: "migrations",
+  partitionKey: ["migration_id"],
+  // Only migrations have the id "migration".
+  indexes: { byCreated: { partition: ["id"], sort: ["created_at"] } },
+});
+
+export const migrationsWork: ContainerDefinition = workContainer("migrations-work");
+/** No caller can have it. */
+export const migrationsTenant = "pinakes.migrations";
+
+const unitDigits = 8;
+
+export function unitId(number: number): string {
+  return `unit:${String(number).padStart(unitDigits, "0")}`;
+}
+export const unitPrefix = "unit:";
+
+/** From which states a step may begin. Asked for where it is done already, it is a no-op. */
+const steps = {
+  plan: { from: ["planned"], work: "planning", done: [] },
+  copy: { from: ["planned", "copied"], work: "copying", done: ["ready", "switched", "finished"] },
+  validate: { from: ["copied", "ready"], work: "verifying", done: ["switched", "finished"] },
+  cutover: { from: ["ready"], work: "switching", done: ["switched", "finished"] },
+  finish: { from: ["switched"], work: "finishing", done: ["finished"] },
+  rollback: { from: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished"], work: "rolling_back", done: ["rolled_back"] },
+} as const satisfies Record<string, { from: readonly State[]; work: State; done: readonly State[] }>;
+export type Step = keyof typeof steps;
+
+/** The state in which the step is done; undefined where there is nothing to do. INVALID names what comes first. */
+export function begin(step: Step, state: State): State | undefined {
+  const { from, work, done } = steps[step];
+  if (state === work || (done as readonly State[]).includes(state)) return undefined;
+  if ((from as readonly State[]).includes(state)) return work;
+  throw invalid(`A migration that is ${state} cannot be asked to ${step}; that needs one that is ${from.join(", ")}.`);
+}

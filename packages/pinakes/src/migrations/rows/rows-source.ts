@@ -1,0 +1,116 @@
+/** Rows of another vector store become rows of a collection that its callers embedded themselves. */
+import { PinakesError } from "../../domain/errors.ts";
+import { withTemporaryIds } from "./seen-ids.ts";
+import type { Intake } from "../../knowledge/index.ts";
+import type { Measured } from "../content-hash.ts";
+import type { Differences, Entry } from "../differences.ts";
+import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
+import { migrationLimits } from "../limits.ts";
+import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, Reading, UnitName } from "../source.ts";
+import { checkRow, entryOf, type RowRules } from "./check-row.ts";
+import type { CheckedRow, RowReader } from "./row-reader.ts";
+
+const idsPerRemoval = 1_000;
+
+export class RowsSource implements MigrationSource, EntrySides {
+  readonly #reader: RowReader;
+  readonly #intake: Intake;
+  readonly #rules: RowRules;
+
+  constructor(reader: RowReader, intake: Intake, rules: RowRules) {
+    this.#reader = reader;
+    this.#intake = intake;
+    this.#rules = rules;
+  }
+
+  units(signal: AbortSignal): AsyncIterable<FoundUnit> {
+    return this.#reader.units(signal);
+  }
+
+  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
+    return measureEntries(this, unit, reading);
+  }
+
+  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
+    return measureHeldEntries(this, unit, held);
+  }
+
+  async differences(unit: UnitName, held: Held): Promise<Differences> {
+    return differingEntries(this, unit, held);
+  }
+
+  async *entries(unit: UnitName, reading: Reading): AsyncGenerator<Entry> {
+    for await (const row of this.#rows(unit, reading)) yield entryOf(row);
+  }
+
+  async *held(_: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
+    for await (const { id, vector, text, metadata } of this.#intake.rows(scope, place)) {
+      signal.throwIfAborted();
+      yield entryOf({ id, vector, metadata, ...(text === undefined ? {} : { text }) });
+    }
+  }
+
+  /** The same rows are always in the same batch: one that was appended already is known by its delta id. */
+  async *copy(unit: UnitName, { scope, place, label, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+    const { batches: done } = (checkpoint ?? { batches: 0 }) as { batches: number };
+    let batch = 0;
+    let copied = 0;
+    let waiting: CheckedRow[] = [];
+    let chars = 0;
+    const flush = async (): Promise<Copied | undefined> => {
+      const rows = waiting;
+      waiting = [];
+      chars = 0;
+      batch += 1;
+      copied += rows.length;
+      if (batch <= done) return undefined;
+      await this.#intake.appendRows(scope, place, { deltaId: `${label}.${batch}`, upsert: rows }, (rows[0] as CheckedRow).vector.length);
+      return { checkpoint: { batches: batch }, copied };
+    };
+    for await (const row of this.#rows(unit, strictly(signal))) {
+      waiting.push(row);
+      chars += row.vector.length * 8 + (row.text?.length ?? 0) + JSON.stringify(row.metadata).length;
+      if (waiting.length < migrationLimits.copyRowsMax && chars < migrationLimits.copyCharsMax) continue;
+      const told = await flush();
+      if (told !== undefined) yield told;
+    }
+    const told = waiting.length === 0 ? undefined : await flush();
+    if (told !== undefined) yield told;
+  }
+
+  async clear(_: UnitName, { scope, place, signal }: Held): Promise<void> {
+    let ids: string[] = [];
+    const all: string[] = [];
+    for await (const { id } of this.#intake.rows(scope, place)) all.push(id);
+    while (all.length > 0) {
+      signal.throwIfAborted();
+      ids = all.splice(0, idsPerRemoval);
+      await this.#intake.removeRows(scope, place, ids);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reader[Symbol.asyncDispose]();
+  }
+
+  /** Those that are wrong are told and left out; so is an id that came before. */
+  async *#rows(unit: UnitName, reading: Reading): AsyncGenerator<CheckedRow> {
+    let dims: number | undefined;
+    await using seen = await withTemporaryIds();
+    for await (const foreign of this.#reader.rows(unit, reading.signal)) {
+      reading.signal.throwIfAborted();
+      try {
+        const row = checkRow(foreign, dims, this.#rules);
+        const before = seen.add(row.id, foreign.where);
+        if (before !== undefined) reading.problem({ where: foreign.where, reason: `the id ${JSON.stringify(row.id)} was at ${before} already; an id names one row.` });
+        else {
+          dims = row.vector.length;
+          yield row;
+        }
+      } catch (error) {
+        if (!PinakesError.isInstance(error)) throw error;
+        reading.problem({ where: foreign.where, reason: error.detail });
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/** Which ids came by, on the disk: files have more of them than memory should hold. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+const idsPerTransaction = 10_000;
+
+export interface SeenIds extends AsyncDisposable {
+  /** Where it was before; undefined for one that is new. */
+  add(id: string, where: string): string | undefined;
+}
+
+export async function withTemporaryIds(): Promise<SeenIds> {
+  const folder = await mkdtemp(join(tmpdir(), "pinakes-ids-"));
+  const db = new DatabaseSync(join(folder, "ids.db"));
+  db.exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; CREATE TABLE ids (id TEXT PRIMARY KEY, place TEXT) WITHOUT ROWID; BEGIN");
+  const put = db.prepare("INSERT OR IGNORE INTO ids VALUES (?, ?)");
+  const find = db.prepare("SELECT place FROM ids WHERE id = ?");
+  let ids = 0;
+  return {
+    add: (id, where) => {
+      if (put.run(id, where).changes === 0) return find.get(id)?.["place"] as string;
+      if ((ids += 1) % idsPerTransaction === 0) db.exec("COMMIT; BEGIN");
+      return undefined;
+    },
+    [Symbol.asyncDispose]: async () => {
+      db.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

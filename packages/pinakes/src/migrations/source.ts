@@ -1,0 +1,93 @@
+/**
+ * What a migration reads from. A source lists its units, gives the rows of each as they would be here, and copies them; whatever it is, the
+ * rest (states, checkpoints, hashes, holds) is the same for all.
+ */
+import type { JsonValue } from "../domain/json.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { IntakePlace, IntakeTarget } from "../knowledge/index.ts";
+import type { Measured } from "./content-hash.ts";
+import type { Differences } from "./differences.ts";
+
+/** Something a retry cannot mend, and where it is. */
+export interface Problem {
+  readonly where: string;
+  readonly reason: string;
+}
+
+/** What a source says of a unit before its rows are read. */
+export interface FoundUnit {
+  /** The table, file or collection, as the source calls it. Unique within the source. */
+  readonly name: string;
+  readonly target: IntakeTarget;
+  readonly created_at?: string | undefined;
+  readonly description?: string | undefined;
+  readonly problems?: readonly Problem[];
+  /** What the source needs to know again later, such as how to make the old form. */
+  readonly keep?: JsonValue | undefined;
+  /** The life that the stores hold already: the unit is registered where it is, and nothing is copied. */
+  readonly incarnation?: string | undefined;
+}
+
+export interface UnitName {
+  readonly name: string;
+  readonly keep?: JsonValue | undefined;
+}
+
+export interface Reading {
+  readonly signal: AbortSignal;
+  /** Told instead of thrown, where the rest can still be looked at. */
+  readonly problem: (problem: Problem) => void;
+  /** Rows that were read so far. */
+  readonly progress: (rows: number) => void;
+}
+
+export interface Inventory extends Measured {
+  /** Rows as they are stored, doubled ones included. */
+  readonly rows: number;
+}
+
+export interface CopyStep {
+  readonly scope: Scope;
+  readonly place: IntakePlace;
+  /** Unique for the migration and the unit. */
+  readonly label: string;
+  /** As the last step of an earlier try gave it. */
+  readonly checkpoint: JsonValue | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Copied {
+  readonly checkpoint: JsonValue;
+  /** Rows of the unit that are here now, those of earlier tries included. */
+  readonly copied: number;
+}
+
+export interface Held {
+  readonly scope: Scope;
+  readonly place: IntakePlace;
+  readonly signal: AbortSignal;
+}
+
+export interface MigrationSource extends AsyncDisposable {
+  units(signal: AbortSignal): AsyncIterable<FoundUnit>;
+  /** Reads all of the unit, as it is now. */
+  measure(unit: UnitName, reading: Reading): Promise<Inventory>;
+  /** The same of what is here. */
+  measureHeld(unit: UnitName, held: Held): Promise<Measured>;
+  differences(unit: UnitName, held: Held): Promise<Differences>;
+  /** Repeats what was not checkpointed: a row twice is a row once. */
+  copy(unit: UnitName, step: CopyStep): AsyncIterable<Copied>;
+  /** More than equality: what is wrong with the new form, in words. */
+  check?(unit: UnitName, held: Held): Promise<readonly string[]>;
+  /** Removes what was copied into a collection that was there before. */
+  clear(unit: UnitName, held: Held): Promise<void>;
+  /** Absent where the old form is not the source's to change. */
+  readonly old?: OldForm;
+}
+
+export interface OldForm {
+  /** CONFLICT unless it is what was verified; nothing happens where it is gone. */
+  remove(unit: UnitName, verified: Measured, signal: AbortSignal): Promise<void>;
+  /** Makes it what the new form is, and proves it; nothing happens where it is so. CONFLICT for rows that it cannot hold. */
+  restore(unit: UnitName, held: Held): Promise<Measured>;
+}

@@ -1,0 +1,125 @@
+/**
+ * Tables of triples as CSV files, one a table: what `cqlsh COPY … TO` writes of a Cassandra. Each file is read into a table on the local
+ * disk, so that doubled rows are one and any order can be read; the files themselves are never changed.
+ */
+import { createReadStream } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { parse } from "csv-parse";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { migrationLimits } from "../limits.ts";
+import { SqliteTables } from "./sqlite-tables.ts";
+import type { LegacyRow, LegacyTables, RowKey, TableInfo } from "./tables.ts";
+import type { TableColumns, TriplesSpec } from "./spec.ts";
+import { quoted } from "./tables.ts";
+
+interface Loaded {
+  readonly tables: SqliteTables;
+  readonly columns: readonly string[];
+  readonly faults: readonly { readonly at: number; readonly reason: string }[];
+}
+
+/** Of a file that is full of them. */
+const faultsMax = 100;
+const rowsPerTransaction = 10_000;
+
+export class CsvTables implements LegacyTables {
+  readonly place: string;
+  readonly #options: Pick<TriplesSpec, "csv_columns" | "csv_escape">;
+  readonly #loaded = new Map<string, Promise<Loaded>>();
+  readonly #undo = new AsyncDisposableStack();
+
+  constructor(folder: string, options: Pick<TriplesSpec, "csv_columns" | "csv_escape">) {
+    this.place = folder;
+    this.#options = options;
+  }
+
+  async tables(): Promise<readonly string[]> {
+    const names = await readdir(this.place).catch((error: unknown) => {
+      throw new PinakesError("NOT_FOUND", `${this.place}: is no folder that can be read: ${(error as Error).message}.`, { cause: error });
+    });
+    const found = names.filter((name) => name.endsWith(".csv")).map((name) => name.slice(0, -4));
+    if (found.length === 0) throw invalid(`${this.place}: has no file that ends in .csv.`);
+    return found.toSorted();
+  }
+
+  async info(table: string): Promise<TableInfo> {
+    return { columns: (await this.#load(table)).columns, ddl: [] };
+  }
+
+  async rowCount(table: string): Promise<number> {
+    return (await this.#load(table)).tables.rowCount(table);
+  }
+
+  async oldest(table: string, column: string): Promise<JsonValue | undefined> {
+    return (await this.#load(table)).tables.oldest(table, column);
+  }
+
+  async faults(table: string): Promise<readonly { readonly at: number; readonly reason: string }[]> {
+    return (await this.#load(table)).faults;
+  }
+
+  async *rows(table: string, columns: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+    yield* (await this.#load(table)).tables.rows(table, columns, after);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#undo.disposeAsync();
+  }
+
+  #load(table: string): Promise<Loaded> {
+    const known = this.#loaded.get(table) ?? this.#read(table);
+    this.#loaded.set(table, known);
+    return known;
+  }
+
+  async #read(table: string): Promise<Loaded> {
+    const folder = await mkdtemp(join(tmpdir(), "pinakes-csv-"));
+    this.#undo.defer(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, "table.db");
+    const db = new DatabaseSync(path);
+    const faults: { at: number; reason: string }[] = [];
+    let columns: readonly string[] | undefined = this.#options.csv_columns;
+    let at = 0;
+    try {
+      db.exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
+      let put = columns === undefined ? undefined : makeTable(db, table, columns);
+      db.exec("BEGIN");
+      for await (const record of this.#records(table)) {
+        at += 1;
+        if (put === undefined || columns === undefined) {
+          columns = record;
+          put = makeTable(db, table, columns);
+        } else if (record.length === columns.length) put.run(at, ...record);
+        else if (faults.length < faultsMax) faults.push({ at, reason: `has ${record.length} columns; the table has ${columns.length} (${columns.join(", ")}).` });
+        if (at % rowsPerTransaction === 0) db.exec("COMMIT; BEGIN");
+      }
+      db.exec("COMMIT");
+    } catch (error) {
+      if (PinakesError.isInstance(error)) throw error;
+      throw invalid(`${this.place}/${table}.csv row ${at + 1}: cannot be read: ${(error as Error).message}.`, { cause: error });
+    } finally {
+      db.close();
+    }
+    if (columns === undefined) throw invalid(`${this.place}/${table}.csv: is empty; its first line names the columns, or "csv_columns" does.`);
+    const tables = this.#undo.use(new SqliteTables(path, `${this.place}/${table}.csv`));
+    return { tables, columns, faults };
+  }
+
+  async *#records(table: string): AsyncGenerator<string[]> {
+    const parser = parse({ bom: true, escape: this.#options.csv_escape ?? "\\", relax_column_count: true, skip_empty_lines: true, max_record_size: migrationLimits.lineCharsMax });
+    const file = createReadStream(join(this.place, `${table}.csv`), { highWaterMark: 1_048_576 });
+    file.on("error", (error) => parser.destroy(error));
+    yield* file.pipe(parser) as AsyncIterable<string[]>;
+  }
+}
+
+/** The number of the record is its row id: problems are told by it. */
+function makeTable(db: DatabaseSync, table: string, columns: readonly string[]) {
+  if (new Set(columns.map((name) => name.toLowerCase())).size !== columns.length) throw invalid(`${table}.csv: two columns have the same name (${columns.join(", ")}).`);
+  db.exec(`CREATE TABLE ${quoted(table)} (${columns.map((name) => `${quoted(name)} TEXT`).join(", ")})`);
+  return db.prepare(`INSERT INTO ${quoted(table)} (rowid, ${columns.map(quoted).join(", ")}) VALUES (?, ${columns.map(() => "?").join(", ")})`);
+}

@@ -1,0 +1,22 @@
+/** Opens tables of triples by where they are. */
+import { invalid } from "../../domain/errors.ts";
+import type { MigrationParts } from "../parts.ts";
+import type { Places } from "../places.ts";
+import { CsvTables } from "./csv-tables.ts";
+import { PostgresTables } from "./postgres-tables.ts";
+import { SqliteTables } from "./sqlite-tables.ts";
+import type { TriplesSpec } from "./spec.ts";
+import type { LegacyTables } from "./tables.ts";
+import { TriplesSource } from "./triples-source.ts";
+
+export async function openTriples(spec: TriplesSpec, { parts, places }: { readonly parts: MigrationParts; readonly places: Places }): Promise<TriplesSource> {
+  return new TriplesSource(spec, await tablesOf(spec, places), parts.triples);
+}
+
+async function tablesOf(spec: TriplesSpec, places: Places): Promise<LegacyTables> {
+  const { sqlite, postgres, csv } = spec;
+  if ([sqlite, postgres, csv].filter((place) => place !== undefined).length !== 1) throw invalid('source: give one of "sqlite", "postgres" and "csv".');
+  if (sqlite !== undefined) return new SqliteTables(await places.file(sqlite));
+  if (csv !== undefined) return new CsvTables(await places.file(csv), spec);
+  return new PostgresTables(places.address(postgres as string), spec.schema);
+}

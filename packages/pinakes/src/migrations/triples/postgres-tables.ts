@@ -1,0 +1,163 @@
+/** Tables of triples in a schema of a PostgreSQL. */
+import type { Client } from "pg";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo } from "./tables.ts";
+import type { TableColumns } from "./spec.ts";
+
+const rowsPerFetch = 2_000;
+const rowsPerInsert = 500;
+const connectMsMax = 10_000;
+const lockMsMax = 30_000;
+
+export class PostgresTables implements LegacyTables {
+  readonly place: string;
+  readonly #url: string;
+  readonly #schema: string;
+
+  constructor(url: string, schema = "public") {
+    this.#url = withoutPassword(url);
+    this.#schema = schema;
+    this.place = `${this.#url} schema ${schema}`;
+  }
+
+  async tables(): Promise<readonly string[]> {
+    const found = await this.#ask("SELECT table_name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE' ORDER BY table_name COLLATE \"C\"", [this.#schema]);
+    return found.map((row) => row["table_name"] as string);
+  }
+
+  async info(table: string): Promise<TableInfo> {
+    const where = "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
+    const columns = await this.#ask(`SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required ${where} ORDER BY a.attnum`, [this.#schema, table]);
+    const keys = await this.#ask(
+      "SELECT pg_get_constraintdef(k.oid) AS def FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND k.contype = 'p'",
+      [this.#schema, table],
+    );
+    const indexes = await this.#ask(
+      "SELECT pg_get_indexdef(i.indexrelid) AS def FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND NOT i.indisprimary ORDER BY 1",
+      [this.#schema, table],
+    );
+    const parts = [...columns.map(({ name, type, required }) => `${quoted(name as string)} ${type}${required === true ? " NOT NULL" : ""}`), ...keys.map(({ def }) => def)];
+    return {
+      columns: columns.map(({ name }) => name as string),
+      ddl: [`CREATE TABLE ${this.#name(table)} (${parts.join(", ")})`, ...indexes.map(({ def }) => def as string)],
+    };
+  }
+
+  async rowCount(table: string): Promise<number> {
+    return Number((await this.#ask(`SELECT count(*) AS n FROM ${this.#name(table)}`))[0]?.["n"]);
+  }
+
+  async oldest(table: string, column: string): Promise<JsonValue | undefined> {
+    const value = (await this.#ask(`SELECT min(${quoted(column)}) AS oldest FROM ${this.#name(table)}`))[0]?.["oldest"];
+    return value instanceof Date ? value.toISOString() : (value as JsonValue | undefined);
+  }
+
+  async *rows(table: string, columns: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+    const client = await this.#connect();
+    try {
+      await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      yield* fetched(client, this.#name(table), columns, after);
+    } catch (error) {
+      throw this.#told(error);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async change<T>(table: string, work: (locked: LockedTable) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    const name = this.#name(table);
+    try {
+      await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockMsMax}`);
+      const { rows: found } = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [name]);
+      const exists = (found[0] as { there: boolean }).there;
+      if (exists) await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
+      const result = await work({
+        exists,
+        rows: (columns) => fetched(client, name, columns),
+        drop: async () => void (await client.query(`DROP TABLE ${name}`)),
+        create: async (ddl) => {
+          for (const sql of ddl) await client.query(sql);
+        },
+        insert: (columns, rows) => insert(client, name, columns, rows),
+      });
+      await client.query("COMMIT");
+      return result;
+    } catch (error) {
+      throw this.#told(error);
+    } finally {
+      // Ends the transaction, too: what was not committed is undone.
+      await client.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #name(table: string): string {
+    return `${quoted(this.#schema)}.${quoted(table)}`;
+  }
+
+  async #ask(sql: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    const client = await this.#connect();
+    try {
+      return (await client.query(sql, [...values])).rows as Record<string, unknown>[];
+    } catch (error) {
+      throw this.#told(error);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async #connect(): Promise<Client> {
+    const { default: pg } = await import("pg");
+    const client = new pg.Client({ connectionString: this.#url, application_name: "pinakes migration", connectionTimeoutMillis: connectMsMax });
+    // One that breaks while idle would end the process; the next query tells.
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+    } catch (error) {
+      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}. The password comes from PGPASSWORD.`, { cause: error });
+    }
+    return client;
+  }
+
+  #told(error: unknown): unknown {
+    if (PinakesError.isInstance(error) || !(error instanceof Error)) return error;
+    const { code } = error as { code?: unknown };
+    if (code === "55P03") return new PinakesError("UNAVAILABLE", `${this.place}: another program uses the table; try again.`, { cause: error });
+    return typeof code === "string" ? new PinakesError("UNAVAILABLE", `${this.place}: ${error.message}.`, { cause: error }) : error;
+  }
+}
+
+async function* fetched(client: Client, table: string, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+  const names = [s, p, o].map((column) => `${quoted(column)} COLLATE "C"`);
+  const where = after === undefined ? "" : `WHERE (${names.join(", ")}) > ($1, $2, $3)`;
+  // A cursor takes no parameters where it is declared with a name that is used again: each reading has its own.
+  const cursor = `pinakes_${(cursors += 1)}`;
+  await client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o FROM ${table} ${where} ORDER BY 1, 2, 3`, [...(after ?? [])]);
+  for (;;) {
+    const { rows } = await client.query(`FETCH ${rowsPerFetch} FROM ${cursor}`);
+    yield* rows as LegacyRow[];
+    if (rows.length < rowsPerFetch) break;
+  }
+  await client.query(`CLOSE ${cursor}`);
+}
+
+let cursors = 0;
+
+async function insert(client: Client, table: string, columns: readonly string[], rows: readonly (readonly (string | null)[])[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += rowsPerInsert) {
+    const some = rows.slice(at, at + rowsPerInsert);
+    const places = some.map((row, i) => `(${row.map((_, j) => `$${i * columns.length + j + 1}`).join(", ")})`);
+    await client.query(`INSERT INTO ${table} (${columns.map(quoted).join(", ")}) VALUES ${places.join(", ")}`, some.flat());
+  }
+}
+
+/** A record of a migration is kept and shown: no secret may be in it. */
+function withoutPassword(url: string): string {
+  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol)) throw invalid("postgres: must be an address such as postgres://user@host:5432/database.");
+  if (new URL(url).password !== "" || /[?&]password=/i.test(url))
+    throw invalid("postgres: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD.");
+  return url;
+}

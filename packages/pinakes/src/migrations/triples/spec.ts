@@ -1,0 +1,65 @@
+/** Triples in tables of their own for each collection: where they are, whose each table is, and what is an IRI in them. */
+import { z } from "zod";
+import type { IntakeTarget } from "../../knowledge/index.ts";
+
+const name = z.string().min(1).max(256);
+
+export const TriplesSpec = z.strictObject({
+  kind: z.literal("triples"),
+  /** A SQLite file. */
+  sqlite: z.string().min(1).optional(),
+  /** An address without a password, which comes from PGPASSWORD. */
+  postgres: z.string().min(1).optional(),
+  /** Of PostgreSQL; `public` when absent. */
+  schema: name.optional(),
+  /** A folder of files <table>.csv, as `cqlsh COPY … TO` writes them. */
+  csv: z.string().min(1).optional(),
+  /** The columns of the CSV files in their order, where no first line names them. */
+  csv_columns: z.array(name).max(64).optional(),
+  /** What stands before a quote inside of quotes: a backslash as cqlsh writes it, or another quote. */
+  csv_escape: z.enum(["\\", '"']).optional(),
+  /** Whose the tables are that nothing else tells of. */
+  user: name.optional(),
+  repository: name.optional(),
+  /** Between user and collection in the name of a table: with "__", ann__papers is Ann's collection papers. */
+  separator: z.string().min(1).max(16).optional(),
+  /** Tables that are called otherwise, or are to be left out. */
+  tables: z
+    .record(z.string(), z.strictObject({ user: name.optional(), repository: name.optional(), collection: name.optional(), skip: z.boolean().optional() }))
+    .optional(),
+  columns: z.strictObject({ s: name.optional(), p: name.optional(), o: name.optional(), created_at: name.optional() }).optional(),
+  /** Columns that may be lost. */
+  ignore_columns: z.array(name).max(64).optional(),
+  objects: z.enum(["literal", "iri", "absolute"]),
+  /** With `absolute`: what an IRI begins with; http, https and urn when absent. */
+  iri_schemes: z.array(z.string().regex(/^[A-Za-z][A-Za-z0-9+.-]*$/)).max(64).optional(),
+  /** With `absolute`: whose objects are words all the same. */
+  literal_predicates: z.array(z.string()).max(10_000).optional(),
+  /** Subjects and predicates that are no IRIs become IRIs below this one. */
+  iri_base: z.string().min(1).max(1_024).optional(),
+});
+export type TriplesSpec = z.infer<typeof TriplesSpec>;
+
+export interface TableColumns {
+  readonly s: string;
+  readonly p: string;
+  readonly o: string;
+  readonly created_at: string;
+}
+
+export function columnsOf({ columns = {} }: TriplesSpec): TableColumns {
+  return { s: columns.s ?? "s", p: columns.p ?? "p", o: columns.o ?? "o", created_at: columns.created_at ?? "created_at" };
+}
+
+/** Undefined where nothing says whose it is. */
+export function targetOf({ user, repository, separator, tables }: TriplesSpec, table: string): IntakeTarget | undefined {
+  const own = tables?.[table];
+  const at = separator === undefined ? -1 : table.indexOf(separator);
+  const named = at > 0 && separator !== undefined ? { user: table.slice(0, at), collection: table.slice(at + separator.length) } : undefined;
+  const collection = own?.collection ?? named?.collection ?? table;
+  // A repository that is named for this table is meant rather than a user that its name seems to have.
+  if (own?.repository !== undefined) return { repository: own.repository, collection };
+  const owner = own?.user ?? named?.user ?? user;
+  if (owner !== undefined) return { user: owner, collection };
+  return repository === undefined ? undefined : { repository, collection };
+}

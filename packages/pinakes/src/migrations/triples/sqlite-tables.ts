@@ -1,0 +1,110 @@
+/** Tables of triples in a SQLite file. */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo } from "./tables.ts";
+import type { TableColumns } from "./spec.ts";
+
+/** Whoever reads must not keep everybody else waiting. */
+const rowsPerTurn = 2_000;
+const busyMs = 10_000;
+
+export class SqliteTables implements LegacyTables {
+  readonly place: string;
+  readonly #path: string;
+  readonly #db: DatabaseSync;
+
+  constructor(path: string, place = path) {
+    this.place = place;
+    this.#path = path;
+    this.#db = told(place, () => {
+      const db = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
+      db.prepare("SELECT count(*) FROM sqlite_master").get();
+      return db;
+    });
+  }
+
+  async tables(): Promise<readonly string[]> {
+    const found = this.#db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name").all();
+    return found.map(({ name }) => name as string);
+  }
+
+  async info(table: string): Promise<TableInfo> {
+    const columns = this.#db.prepare(`SELECT name FROM pragma_table_info(?)`).all(table);
+    const ddl = this.#db.prepare("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name").all(table);
+    return { columns: columns.map(({ name }) => name as string), ddl: ddl.map(({ sql }) => sql as string) };
+  }
+
+  async rowCount(table: string): Promise<number> {
+    return this.#db.prepare(`SELECT count(*) AS n FROM ${quoted(table)}`).get()?.["n"] as number;
+  }
+
+  async oldest(table: string, column: string): Promise<JsonValue | undefined> {
+    return this.#db.prepare(`SELECT min(${quoted(column)}) AS oldest FROM ${quoted(table)}`).get()?.["oldest"] as JsonValue | undefined;
+  }
+
+  rows(table: string, columns: TableColumns, after?: RowKey): AsyncIterable<LegacyRow> {
+    return told(this.place, () => distinctRows(this.#db, table, columns, after));
+  }
+
+  /** On a connection of its own, so that nothing else runs inside of the transaction. */
+  async change<T>(table: string, work: (locked: LockedTable) => Promise<T>): Promise<T> {
+    const db = told(this.place, () => new DatabaseSync(this.#path, { timeout: busyMs }));
+    try {
+      told(this.place, () => db.exec("BEGIN IMMEDIATE"));
+      const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
+      const result = await work({
+        exists,
+        rows: (columns) => distinctRows(db, table, columns),
+        drop: async () => db.exec(`DROP TABLE ${quoted(table)}`),
+        create: async (ddl) => ddl.forEach((sql) => db.exec(sql)),
+        insert: async (columns, rows) => {
+          const put = db.prepare(`INSERT INTO ${quoted(table)} (${columns.map(quoted).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
+          for (const row of rows) put.run(...row);
+        },
+      });
+      db.exec("COMMIT");
+      return result;
+    } finally {
+      // What was not committed is undone.
+      db.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#db.close();
+  }
+}
+
+async function* distinctRows(db: DatabaseSync, table: string, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+  // By bytes, whatever the columns say: two texts that differ in case are two.
+  const names = [s, p, o].map((name) => `${quoted(name)} COLLATE BINARY`);
+  const where = after === undefined ? "" : `WHERE (${names.join(", ")}) > (?, ?, ?)`;
+  const sql = (at: string) => `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o, ${at} AS at FROM ${quoted(table)} ${where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
+  let statement: StatementSync;
+  try {
+    statement = db.prepare(sql("min(rowid)"));
+  } catch {
+    // A table without row ids.
+    statement = db.prepare(sql("NULL"));
+  }
+  let rows = 0;
+  for (const row of statement.iterate(...(after ?? []))) {
+    if ((rows += 1) % rowsPerTurn === 0) await nextTurn();
+    yield { s: row["s"], p: row["p"], o: row["o"], at: (row["at"] as number | null) ?? undefined };
+  }
+}
+
+/** SQLite's own errors: not there, not readable, or no database at all. */
+function told<T>(place: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (PinakesError.isInstance(error)) throw error;
+    const { message } = error as Error;
+    if (/unable to open/.test(message)) throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path, and that it may be read.`, { cause: error });
+    if (/locked|busy/.test(message)) throw new PinakesError("UNAVAILABLE", `${place}: another program is writing to it; try again.`, { cause: error });
+    throw invalid(`${place}: is no SQLite database that can be read: ${message}.`, { cause: error });
+  }
+}

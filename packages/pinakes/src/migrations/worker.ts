@@ -1,0 +1,164 @@
+/**
+ * Does the work of one state of a migration, under a lease, from where the last try stopped. Everything that is written is either an upsert
+ * of the same content or conditional on the lease, so it can end anywhere and be done again.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import { invariant } from "../domain/invariant.ts";
+import type { Scope } from "../domain/scope.ts";
+import { isSame, type Measured } from "./content-hash.ts";
+import { differenceText } from "./differences.ts";
+import { strictly } from "./entry-source.ts";
+import { lostLease, type Ledger } from "./ledger.ts";
+import { migrationLimits } from "./limits.ts";
+import { planUnits } from "./plan-units.ts";
+import type { MigrationParts } from "./parts.ts";
+import type { MigrationRecord, State, UnitRecord } from "./records.ts";
+import { rollBackUnit } from "./roll-back-unit.ts";
+import type { Held, MigrationSource } from "./source.ts";
+
+export interface Work {
+  readonly parts: MigrationParts;
+  readonly ledger: Ledger;
+  readonly scope: Scope;
+  readonly record: MigrationRecord;
+  readonly source: MigrationSource;
+  readonly signal: AbortSignal;
+  /** Renews the lease and tells how far it is; throws when the lease is lost. */
+  readonly tell: (progress: MigrationRecord["progress"]) => Promise<void>;
+}
+
+/** What the record becomes when the work of its state is done. */
+export async function work(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
+  switch (of.record.state) {
+    case "planning":
+      return planUnits(of);
+    case "copying":
+      return copyUnits(of);
+    case "verifying":
+      return (await verifyUnits(of)) ?? { state: "ready" };
+    case "switching":
+      return switchUnits(of);
+    case "finishing":
+      return finishUnits(of);
+    case "rolling_back":
+      return rollBack(of);
+    default:
+      throw new PinakesError("INTERNAL", `Nothing is to be done in the state ${of.record.state}.`);
+  }
+}
+
+async function copyUnits(of: Work): Promise<{ readonly state: State }> {
+  const { parts, ledger, scope, record, source, signal } = of;
+  for await (const found of ledger.units(scope, record.migration_id)) {
+    if (found.status !== "planned" && found.status !== "copying") continue;
+    const { incarnation, repository_id, made } = await parts.intake.register(scope, found.target, {
+      migration_id: record.migration_id,
+      created_by: record.created_by,
+      created_at: found.created_at ?? undefined,
+      description: found.description ?? undefined,
+      incarnation: found.adopted ?? undefined,
+    });
+    let unit: UnitRecord = { ...found, status: "copying", incarnation, repository_id, made: found.made || made };
+    await ledger.putUnit(scope, unit, parts.owner);
+    const place = placeOf(unit);
+    const label = `${record.migration_id}.${unit.number}`;
+    const checkpoint = unit.checkpoint ?? undefined;
+    for await (const step of source.copy(unit, { scope, place, label, checkpoint, signal })) {
+      unit = { ...unit, checkpoint: step.checkpoint as UnitRecord["checkpoint"], copied: step.copied };
+      await of.tell(progressOf(unit, step.copied));
+      await ledger.putUnit(scope, unit, parts.owner);
+      signal.throwIfAborted();
+    }
+    await ledger.putUnit(scope, { ...unit, status: "copied" }, parts.owner);
+  }
+  return { state: "copied" };
+}
+
+/** Undefined when every unit is equal; otherwise the state to go back to, with what differs. */
+async function verifyUnits(of: Work): Promise<{ readonly state: State; readonly error: string } | undefined> {
+  const { ledger, scope, record, parts } = of;
+  const wrong: string[] = [];
+  for await (const unit of ledger.units(scope, record.migration_id)) {
+    const { verified, sentence } = await verifyUnit(of, unit);
+    await ledger.putUnit(scope, verified, parts.owner);
+    if (sentence !== undefined) wrong.push(sentence);
+  }
+  if (wrong.length === 0) return undefined;
+  const error = `${wrong.length} of ${record.unit_count} are not equal: ${wrong.slice(0, migrationLimits.problemsMax).join(" ")}`;
+  return { state: "copied", error };
+}
+
+async function verifyUnit(of: Work, unit: UnitRecord): Promise<{ readonly verified: UnitRecord; readonly sentence?: string }> {
+  const { source, signal } = of;
+  await of.tell(progressOf(unit, 0));
+  const now = await source.measure(unit, strictly(signal));
+  const held = heldOf(of, unit);
+  const here = await source.measureHeld(unit, held);
+  const measured = { count: now.count, hash: now.hash, rows: now.rows, held_count: here.count, held_hash: here.hash };
+  if (!isSame(now, here)) {
+    const differences = differenceText(await source.differences(unit, held));
+    const sentence = `${unit.name}: ${now.count} in the source, ${here.count} here (${differences}).`;
+    return { verified: { ...unit, ...measured, status: unit.status === "already" ? "already" : "copied", differences }, sentence };
+  }
+  const faults = (await source.check?.(unit, held)) ?? [];
+  if (faults.length > 0) return { verified: { ...unit, ...measured, differences: faults.join("; ") }, sentence: `${unit.name}: ${faults.join("; ")}.` };
+  return { verified: { ...unit, ...measured, differences: null, status: unit.status === "already" ? "already" : "verified" } };
+}
+
+/** Only what is equal now, not only what was equal then. */
+async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
+  const { parts, ledger, scope, record } = of;
+  if (record.switched_at === null) {
+    const unequal = await verifyUnits(of);
+    if (unequal !== undefined) return unequal;
+    // From here on it is decided: what was released must not be compared again, others may write to it.
+    const now = new Date(parts.clock.now());
+    const until = new Date(now.getTime() + record.retain_days * 86_400_000);
+    const decided = { switched_at: now.toISOString(), retain_until: until.toISOString() };
+    await ledger.update(scope, record.migration_id, (current) => {
+      if (current.lease_owner !== parts.owner) throw lostLease(record.migration_id);
+      return { ...current, ...decided };
+    });
+  }
+  for await (const unit of ledger.units(scope, record.migration_id)) {
+    if (unit.status === "already") continue;
+    await parts.intake.release(scope, placeOf(unit), record.migration_id);
+    await ledger.putUnit(scope, { ...unit, status: "switched" }, parts.owner);
+  }
+  return { state: "switched" };
+}
+
+/** The old form goes only where the record says so, and only as it was verified (R-TG-96). */
+async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
+  const { parts, ledger, scope, record, source, signal } = of;
+  for await (const unit of ledger.units(scope, record.migration_id)) {
+    if (!record.remove_old || source.old === undefined || unit.old !== "kept") continue;
+    const verified: Measured = { count: unit.count, hash: unit.hash };
+    await of.tell(progressOf(unit, 0));
+    await source.old.remove(unit, verified, signal);
+    await ledger.putUnit(scope, { ...unit, old: "removed" }, parts.owner);
+  }
+  return { state: "finished", finished_at: new Date(parts.clock.now()).toISOString() };
+}
+
+async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
+  for await (const unit of of.ledger.units(of.scope, of.record.migration_id)) {
+    if (unit.status === "rolled_back") continue;
+    await of.tell(progressOf(unit, 0));
+    await of.ledger.putUnit(of.scope, { ...(await rollBackUnit(of, unit)), status: "rolled_back" }, of.parts.owner);
+  }
+  return { state: "rolled_back", finished_at: new Date(of.parts.clock.now()).toISOString() };
+}
+
+export function heldOf({ scope, signal }: Work, unit: UnitRecord): Held {
+  return { scope, place: placeOf(unit), signal };
+}
+
+export function placeOf({ repository_id, incarnation, target }: UnitRecord): Held["place"] {
+  invariant(repository_id !== null && incarnation !== null, "CORRUPT", `unit "${target.collection}" was copied and has no place`);
+  return { repository_id, collection_id: target.collection, incarnation };
+}
+
+function progressOf({ name, number, count }: UnitRecord, done: number): NonNullable<MigrationRecord["progress"]> {
+  return { unit: name, unit_number: number, done, total: count };
+}

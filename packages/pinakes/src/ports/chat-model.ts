@@ -1,0 +1,35 @@
+/**
+ * ChatModel: a question to a language model, and an answer of a given shape.
+ *
+ * Answer. JSON; a provider that can is told the schema, but whoever asks checks the answer: models make mistakes.
+ *
+ * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside. INVALID:
+ * the provider refuses the question. Never a key, and never the text of the question, in a message.
+ */
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+
+export interface ChatModel {
+  readonly model: ChatModelInfo;
+  answer(question: ChatQuestion): Promise<JsonValue>;
+  close(): Promise<void>;
+}
+
+export interface ChatModelInfo {
+  readonly id: string;
+  readonly provider: string;
+}
+
+export interface ChatQuestion {
+  readonly instructions: string;
+  readonly text: string;
+  /** JSON Schema of the answer, an object. */
+  readonly schema: JsonObject;
+  readonly signal?: AbortSignal;
+}
+
+/** The models that collections may name. */
+export interface ChatModels {
+  readonly models: readonly ChatModelInfo[];
+  /** The first when no id is given. NOT_FOUND names the ones there are. */
+  get(id?: string): Promise<ChatModel>;
+}

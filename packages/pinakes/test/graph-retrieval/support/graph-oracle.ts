@@ -1,0 +1,109 @@
+/** What a graph should hold, made anew from the passages that documents show, and what it does hold. */
+import type { Caller } from "../../../src/domain/caller.ts";
+import type { Chunk } from "../../../src/domain/chunking.ts";
+import type { Quad } from "../../../src/domain/rdf.ts";
+import { effectiveGraph, extractDocument, type GraphSettings } from "../../../src/knowledge/extraction/index.ts";
+import type { CollectionRecord, DocumentRecord, RepositoryRecord } from "../../../src/knowledge/model/records.ts";
+import type { ItemStore } from "../../../src/ports/item-store.ts";
+import type { ObjectStore } from "../../../src/ports/object-store.ts";
+import type { ParsedText } from "../../../src/ports/parser.ts";
+import type { TripleStore } from "../../../src/ports/triple-store.ts";
+import type { Vectors } from "../../../src/vectors/index.ts";
+
+export interface GraphStores {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly triples: TripleStore;
+  readonly vectors: Vectors;
+}
+
+export interface GraphPlace {
+  readonly caller: Caller;
+  readonly repository: string;
+  readonly collection: string;
+}
+
+/** One line for each quad, source and part. */
+export async function expectedSupports(stores: GraphStores, place: GraphPlace): Promise<string[]> {
+  const { record, documents, settings } = await readPlace(stores, place);
+  const lines: string[] = [];
+  for (const document of documents) {
+    const { live } = document;
+    if (live === null) continue;
+    const key = `knowledge/${record.incarnation}/${document.document_id}/${live.version}/text`;
+    const parsed = JSON.parse(Buffer.from((await stores.objects.get(place.caller.scope, key)) as Uint8Array).toString("utf8")) as ParsedText;
+    const ids = Array.from({ length: live.chunk_count }, (_, i) => `${document.document_id}.${live.run}.${i}`);
+    const rows = await stores.vectors.get(place.caller.scope, `${record.incarnation}.${live.generation}`, ids);
+    const chunks = rows.map((row, index): Chunk => {
+      const { start, end } = row?.metadata as { start: number; end: number };
+      return { index, text: row?.text ?? "", start, end };
+    });
+    const { parts } = await extractDocument({ place: record, document, parsed, chunks, settings, signal: new AbortController().signal });
+    for (const [part, quads] of parts) for (const quad of quads) lines.push(`${lineOf(quad)} ← ${document.document_id}.${live.run}.${live.generation} #${part}`);
+  }
+  return lines.toSorted();
+}
+
+export async function actualSupports(stores: GraphStores, place: GraphPlace): Promise<string[]> {
+  const { record } = await readPlace(stores, place);
+  const quads = await allQuads(stores.triples, place.caller, record.incarnation);
+  const lines: string[] = [];
+  for (let at = 0; at < quads.length; at += 500) {
+    const part = quads.slice(at, at + 500);
+    const supports = await stores.triples.supports(place.caller.scope, record.incarnation, part);
+    for (const [i, quad] of part.entries()) {
+      const own = supports[i] ?? [];
+      if (own.length === 0) lines.push(`${lineOf(quad)} ← asserted`);
+      for (const { source, part: number } of own) lines.push(`${lineOf(quad)} ← ${source} #${number}`);
+    }
+  }
+  return lines.toSorted();
+}
+
+/** Without those that are there to find entities. */
+export async function triplesOf(stores: GraphStores, place: GraphPlace): Promise<string[]> {
+  const { record } = await readPlace(stores, place);
+  const quads = await allQuads(stores.triples, place.caller, record.incarnation);
+  const base = `urn:pinakes:${encodeURIComponent(record.repository_id)}:${encodeURIComponent(record.collection_id)}:`;
+  return quads
+    .filter(({ g }) => g !== "<urn:pinakes:labels>")
+    .map((quad) => lineOf(quad).replaceAll(base, ""))
+    .toSorted();
+}
+
+export async function allQuads(triples: TripleStore, caller: Caller, space: string): Promise<Quad[]> {
+  const quads: Quad[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await triples.match(caller.scope, space, {}, { cursor });
+    quads.push(...page.quads);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return quads;
+}
+
+async function readPlace(
+  { items }: GraphStores,
+  { caller, repository, collection }: GraphPlace,
+): Promise<{ record: CollectionRecord; documents: DocumentRecord[]; settings: GraphSettings }> {
+  const read = async (id: string) => (await items.read(caller.scope, "collections", { partition: [repository], id }))?.document;
+  const parent = (await read("repository")) as unknown as RepositoryRecord;
+  const record = (await read(`collection:${collection}`)) as unknown as CollectionRecord;
+  const documents: DocumentRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await items.query(caller.scope, "documents", {
+      equals: { repository_id: record.repository_id, incarnation: record.incarnation },
+      range: { prefix: "document:" },
+      limit: 100,
+      cursor,
+    });
+    documents.push(...page.items.map(({ document }) => document as unknown as DocumentRecord));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return { record, documents, settings: effectiveGraph(parent, record) };
+}
+
+function lineOf({ s, p, o, g }: Quad): string {
+  return [s, p, o, g].join(" ").trim();
+}

@@ -1,0 +1,48 @@
+/** The lines of docs/graph.md, run as a reader would: by a shell, with curl, against a server on a port. */
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/http/app.ts";
+import { serve, type RunningServer } from "../../src/http/serve.ts";
+import { open, type Pinakes } from "../../src/open.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+const shell = promisify(execFile);
+const rootToken = "root-token-of-the-guide-0123456789";
+
+let dir: string;
+let pinakes: Pinakes;
+let server: RunningServer;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "pinakes-guide-"));
+  await mkdir(join(dir, "data"));
+  await writeFile(join(dir, "data/root-token"), rootToken);
+  pinakes = await open({ items: "memory:", objects: "memory:", rootToken });
+  server = await serve(await createApp(pinakes), { host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await server?.close();
+  await pinakes?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe("docs/graph.md", () => {
+  it("R-TG-120 R-TG-122 R-TG-123 every curl line works, in its order, and answers what the page says", async () => {
+    const page = await readFile(new URL("../../../../docs/graph.md", import.meta.url), "utf8");
+    const blocks = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) => text as string).filter((text) => text.includes("curl"));
+    expect(blocks).toHaveLength(5);
+    const script = blocks.join("\n").replaceAll("http://127.0.0.1:7430", server.url).replaceAll("curl ", "curl -sS -w '\\n%{http_code}\\n' ");
+    const { stdout } = await shell("bash", ["-eu", "-c", script], { cwd: dir });
+    const answers = [...stdout.matchAll(/([^]*?)\n(\d{3})\n/g)].map(([, text, status]) => ({ status: Number(status), text: text as string }));
+    expect(answers).toHaveLength((blocks.join("").match(/^curl /gm) ?? []).length);
+    for (const { status, text } of answers) expect([200, 201], text).toContain(status);
+    const texts = answers.map(({ text }) => text.trim());
+    expect(JSON.parse(texts[2] as string)).toMatchObject({ read: 6, inserted: 6 });
+    expect(texts.filter((text) => text.includes('"removed":')).map((text) => (JSON.parse(text) as { removed: number }).removed)).toEqual([0, 3, 1, 4]);
+    expect(texts.some((text) => text.startsWith("g,triples"))).toBe(true);
+    expect(texts).toContain('{"head":{},"boolean":true}');
+  });
+});

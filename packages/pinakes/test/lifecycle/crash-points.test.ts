@@ -1,0 +1,107 @@
+/**
+ * A process that dies, or whose call fails, at any of its calls while a collection is removed from all stores: others go on from the record
+ * to the same end, and nobody is told of a success before.
+ */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FaultKind } from "../vectors/support/calls.ts";
+import { nothing, World, type Place, type Process } from "./support/world.ts";
+
+let world: World;
+let quiet: Process;
+let names = 0;
+beforeEach(async () => {
+  world = await World.open();
+  quiet = await world.process();
+});
+afterEach(async () => {
+  await quiet.close();
+  await world[Symbol.asyncDispose]();
+});
+
+interface Run {
+  readonly name: string;
+  /** What the fault does to; resolves when all that it began is over, or never when it dies. */
+  readonly act: (process: Process, place: Place) => Promise<void>;
+  readonly prepare?: (place: Place) => Promise<void>;
+  /** Every so many calls; all of them are walked through where it is 1. */
+  readonly stride: number;
+}
+
+const purge: Run = {
+  name: "purging",
+  stride: 1,
+  act: async (process, place) => {
+    await process.purge(place);
+    await process.lifecycle.idle();
+  },
+};
+
+/** A sweep that finds the time of a deleted collection come. */
+const due: Run = {
+  name: "purging what is due",
+  stride: 7,
+  prepare: async (place) => {
+    await quiet.knowledge.deleteCollection(world.admin, "kb", place.collection_id);
+    world.now += 90 * 86_400_000;
+  },
+  act: (process) => process.opened.sweep(new AbortController().signal),
+};
+
+/** One run with a fault at the n-th call; false when there is no such call any more. */
+async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
+  const place = await world.fill(quiet, world.admin, `c${(names += 1)}`, { files: 1, rows: 1 });
+  await run.prepare?.(place);
+  const process = await world.process();
+  process.calls.add({ at: n, kind });
+  await Promise.race([run.act(process, place).catch(() => {}), process.calls.died]);
+  const call = process.calls.names[n];
+  if (call === undefined) {
+    await process.close();
+    return false;
+  }
+  const at = `${run.name}, ${kind} at call ${n}, ${call}`;
+  await expectHonest(place, at);
+  if (!process.calls.dead) await process.close();
+  await quiet.pass(4);
+  const stored = await quiet.lifecycle.read(world.admin.scope, place);
+  if (stored === undefined) {
+    // Nothing had begun: all of it is there, and a delete still works.
+    expect(await quiet.knowledge.collection(world.admin, "kb", place.collection_id), at).toMatchObject({ status: "ACTIVE", document_count: 1 });
+    expect(run, at).toBe(purge);
+    return true;
+  }
+  expect(stored.operation, at).toMatchObject({ status: "done", partial: false });
+  for (const row of stored.operation.stores) expect(row, at).toMatchObject({ status: "confirmed", remaining: 0 });
+  expect(await world.left(place), at).toEqual(nothing);
+  const job = await quiet.knowledge.jobs.get(world.admin, stored.operation.operation_id);
+  expect(job, at).toMatchObject({ status: "succeeded", result: { mode: "purge" } });
+  await expect(quiet.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }), at).rejects.toMatchObject({ code: "NOT_FOUND" });
+  return true;
+}
+
+/** A success is told only when there is nothing left, and the record goes only then. */
+async function expectHonest(place: Place, at: string): Promise<void> {
+  const record = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: `collection:${place.collection_id}` });
+  const operation = (await quiet.lifecycle.read(world.admin.scope, place))?.operation;
+  if (record === undefined || operation?.status === "done") expect(await world.left(place), at).toEqual(nothing);
+  if (operation === undefined) return;
+  const job = await quiet.knowledge.jobs.get(world.admin, operation.operation_id).catch(() => undefined);
+  if (job?.status === "succeeded") expect(await world.left(place), at).toEqual(nothing);
+}
+
+describe.each([purge, due])("every call of $name", (run) => {
+  it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
+    "R-TG-42 R-TG-58 R-TG-106 W7 %s: others finish it, to the same end, and no success was told before",
+    async (kind) => {
+      let n = 0;
+      while (await faultAt(run, n, kind)) n += run.stride;
+      // The walk met the whole of it: the batch, the messages, three stores, the replies, the end.
+      expect(n).toBeGreaterThan(60);
+      const { items } = await quiet.knowledge.operations(world.admin, { status: "running" });
+      expect(items).toEqual([]);
+      const count = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "count" });
+      expect(count?.document["collections"]).toBe(await quiet.knowledge.countCollections(world.admin, { repositoryId: "kb" }));
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,41 @@
+/** What operators see of deletes: figures for all tenants together, and a warning when some store does not confirm. */
+import { expect, it } from "vitest";
+import { metricsText } from "../../src/http/metrics.ts";
+import { open } from "../../src/open.ts";
+
+it("R-TG-109 figures tell of operations by status, their lag, late writes and dropped messages; readiness warns of those that are stuck", async () => {
+  await using pinakes = await open({ items: "memory:", objects: "memory:", background: false });
+  const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metricsText(pinakes, Date.now()))?.[1]);
+  expect((await pinakes.ready()).warnings).toEqual({});
+  expect(figure("pinakes_operations_failed")).toBe(0);
+  pinakes.lifecycle.metrics.unfinished = { running: 3, failed: 2, oldestMs: 61_000 };
+  pinakes.lifecycle.metrics.dropped = 4;
+  expect([figure("pinakes_operations_running"), figure("pinakes_operations_failed"), figure("pinakes_deletion_lag_seconds")]).toEqual([3, 2, 61]);
+  expect(figure("pinakes_lifecycle_dropped_total")).toBe(4);
+  expect(await pinakes.ready()).toMatchObject({ ready: true, warnings: { deletions: expect.stringContaining("2 that some store") } });
+  const caller = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
+  await pinakes.knowledge.createRepository(caller, { repository_id: "kb" });
+  const { incarnation } = await pinakes.knowledge.createCollection(caller, "kb", { collection_id: "papers" });
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    begun.resolve();
+    await gate.promise;
+    yield Buffer.from("late");
+  }
+  const uploading = pinakes.knowledge.upload(caller, "kb", "papers", { name: "slow.txt", body: slow() });
+  await begun.promise;
+  await pinakes.knowledge.deleteCollection(caller, "kb", "papers");
+  gate.resolve();
+  await expect(uploading).rejects.toMatchObject({ code: "CONFLICT" });
+  expect(figure("pinakes_late_writes_total")).toBeGreaterThan(0);
+  expect((await pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
+});
+
+it("a wrong trash time or prefix stops the opening with a message that says what to write", async () => {
+  const stores = { items: "memory:", objects: "memory:", background: false };
+  for (const trashDays of [-1, 1.5, 36_501]) await expect(open({ ...stores, trashDays })).rejects.toThrow(/trashDays/);
+  await expect(open({ ...stores, topicPrefix: "Not A Prefix" })).rejects.toThrow(/topicPrefix/);
+  await using pinakes = await open({ ...stores, trashDays: 36_500, topicPrefix: "green-" });
+  expect(pinakes.lifecycle.topics.replies).toBe("green-storage-management-response");
+});

@@ -1,0 +1,163 @@
+/** Stores that outlive the processes over them, for tests of migrations: every call of a process to a store is in the test's hands. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { makeCaller, type Caller } from "../../../src/domain/caller.ts";
+import { systemScope } from "../../../src/domain/scope.ts";
+import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
+import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
+import { openKnowledge, quotaDefaults, type Knowledge, type KnowledgeParts } from "../../../src/knowledge/index.ts";
+import { Migrations, type MigrationView, type UnitView } from "../../../src/migrations/index.ts";
+import type { ItemStore } from "../../../src/ports/item-store.ts";
+import type { ObjectStore } from "../../../src/ports/object-store.ts";
+import type { TripleStore } from "../../../src/ports/triple-store.ts";
+import { openItemQueue } from "../../../src/queues/item-queue/index.ts";
+import { openItemTriples } from "../../../src/triples/on-items/index.ts";
+import { openVectors, type OpenedVectors } from "../../../src/vectors/index.ts";
+import { Calls } from "../../vectors/support/calls.ts";
+
+const system = systemScope("tests of migrations", () => {});
+
+export class World implements AsyncDisposable {
+  now = Date.UTC(2030, 0, 1);
+  readonly admin: Caller = makeCaller({ tenant: "acme", userId: "root", role: "admin" });
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly triples: TripleStore;
+  readonly vectors: OpenedVectors;
+  readonly folder: string;
+
+  private constructor(parts: Pick<World, "items" | "objects" | "triples" | "vectors" | "folder">) {
+    ({ items: this.items, objects: this.objects, triples: this.triples, vectors: this.vectors, folder: this.folder } = parts);
+  }
+
+  static async open(): Promise<World> {
+    const later: { world?: World } = {};
+    const clock = { now: () => later.world?.now ?? Date.UTC(2030, 0, 1) };
+    const items = await openMemoryItems({ clock });
+    const objects = openMemoryObjects({ clock });
+    const vectors = await openVectors({ items, objects, clock, system, threads: 1 });
+    const triples = await openItemTriples({ items, scope: system });
+    const folder = await mkdtemp(join(tmpdir(), "pinakes-migrations-"));
+    later.world = new World({ items, objects, triples, vectors, folder });
+    const process = await later.world.process();
+    await process.knowledge.createRepository(later.world.admin, { repository_id: "kb" });
+    await process.close();
+    return later.world;
+  }
+
+  async process(sources: readonly string[] | "any" = "any"): Promise<Process> {
+    const calls = new Calls();
+    const clock = { now: () => this.now };
+    const gate = { on: false };
+    const items = watched("items", this.items, calls, gate);
+    const stores = { items, triples: watched("triples", this.triples, calls, gate), vectors: watched("vectors", this.vectors.vectors, calls, gate) };
+    const parts: KnowledgeParts = {
+      ...stores,
+      objects: watched("objects", this.objects, calls, gate),
+      queue: await openItemQueue({ items, clock }),
+      // Nothing here is parsed or embedded; whoever tries is told.
+      embedders: { defaultModel: "none", models: [{ id: "none", provider: "none" }], get: unused },
+      parser: { parse: unused, close: async () => {} } as unknown as KnowledgeParts["parser"],
+      tokenizer: unused,
+      clock,
+      system,
+      quotas: quotaDefaults,
+      callerOf: makeCaller,
+      newId: () => randomUUID(),
+      log: () => {},
+    };
+    const owner = randomUUID();
+    const opened = await openKnowledge({ ...parts, owner, places: 1 });
+    const common = { clock, system, callerOf: makeCaller, newId: () => randomUUID(), log: () => {}, owner, sources };
+    const migrations = await new Migrations({ ...stores, ...common, knowledge: opened.knowledge, intake: opened.intake }).open();
+    gate.on = true;
+    return new Process(this, opened.knowledge, migrations, calls, () => opened.close());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.vectors.close();
+    await this.triples.close();
+    await this.items.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export class Process {
+  readonly world: World;
+  readonly knowledge: Knowledge;
+  readonly migrations: Migrations;
+  readonly calls: Calls;
+  readonly close: () => Promise<void>;
+
+  constructor(world: World, knowledge: Knowledge, migrations: Migrations, calls: Calls, close: () => Promise<void>) {
+    this.world = world;
+    this.knowledge = knowledge;
+    this.migrations = migrations;
+    this.calls = calls;
+    this.close = close;
+  }
+
+  async plan(source: unknown, options: { readonly retain_days?: number } = {}): Promise<MigrationView> {
+    const { migration_id } = await this.migrations.create(this.world.admin, { source, ...options });
+    return this.drive(migration_id);
+  }
+
+  async drive(id: string): Promise<MigrationView> {
+    return this.migrations.drive(this.world.admin, id);
+  }
+
+  /** Asks for one step after the other, and does each. */
+  async run(id: string, ...steps: readonly ("plan" | "copy" | "validate" | "cutover" | "rollback")[]): Promise<MigrationView> {
+    for (const step of steps) {
+      await this.migrations[step](this.world.admin, id);
+      await this.drive(id);
+    }
+    return this.migrations.get(this.world.admin, id);
+  }
+
+  async finish(id: string, options: { readonly remove_old?: boolean; readonly now?: boolean }): Promise<MigrationView> {
+    await this.migrations.finish(this.world.admin, id, options);
+    return this.drive(id);
+  }
+
+  async units(id: string): Promise<UnitView[]> {
+    return (await this.migrations.units(this.world.admin, id, { limit: 100 })).items;
+  }
+}
+
+/** A legacy file: one table a collection, with texts only. */
+export function legacyFile(path: string, tables: Readonly<Record<string, readonly (readonly (string | null)[])[]>>, columns = "s TEXT, p TEXT, o TEXT"): void {
+  const db = new DatabaseSync(path);
+  for (const [name, rows] of Object.entries(tables)) {
+    db.exec(`CREATE TABLE "${name}" (${columns})`);
+    const put = db.prepare(`INSERT INTO "${name}" VALUES (${columns.split(",").map(() => "?").join(", ")})`);
+    db.exec("BEGIN");
+    for (const row of rows) put.run(...row);
+    db.exec("COMMIT");
+  }
+  db.close();
+}
+
+export function triples(count: number, salt = ""): (readonly [string, string, string])[] {
+  return Array.from({ length: count }, (_, i) => [`http://x/s${salt}${i % 37}`, `http://x/p${i % 5}`, i % 3 === 0 ? `http://x/o${i}` : `words ${i}`] as const);
+}
+
+function unused(): never {
+  throw new Error("nothing here is parsed or embedded");
+}
+
+function watched<Port extends object>(label: string, port: Port, calls: Calls, gate: { readonly on: boolean }): Port {
+  return new Proxy(port, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      const bound = (value as (...given: readonly unknown[]) => unknown).bind(target);
+      // What gives rows one by one is no promise; what it reads from is watched.
+      if (typeof name !== "string" || name === "openContainer" || name === "rows") return bound;
+      return (...given: readonly unknown[]) => (gate.on ? calls.call(`${label}.${name} ${String(given[1])}`, async () => bound(...given)) : bound(...given));
+    },
+  });
+}
