@@ -4,12 +4,14 @@ import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from
 import { PinakesError, invalid } from "./domain/errors.ts";
 import type { SystemScope } from "./domain/scope.ts";
 import { createItemStore } from "./items/create-item-store.ts";
+import { archiveOf, type DumpableEngine } from "./items/item-archive.ts";
 import { Periodic } from "./items/periodic.ts";
 import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-source/index.ts";
 import type { BucketPlace, Embedders, FolderPlace, PipelinePlaces } from "./knowledge/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Embedder, Tokenizer } from "./ports/embedder.ts";
 import type { ChatModel, ChatModels } from "./ports/chat-model.ts";
+import type { ItemArchive } from "./ports/item-archive.ts";
 import type { ItemStore } from "./ports/item-store.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { Parser } from "./ports/parser.ts";
@@ -73,6 +75,31 @@ export async function openItems({ items: location, database, objectsChosen }: St
   }
 }
 
+export interface OpenedArchive {
+  readonly archive: ItemArchive;
+  readonly items: ItemStore;
+  /** Of objects that are parts of items. */
+  readonly spillPrefix?: string;
+}
+
+/** The items of a store as they are stored, and the store itself over the same engine. Memory has nothing to move. */
+export async function openArchive({ items: location, database, objectsChosen }: StoresConfig, { clock, objects, spillScope }: EngineContext): Promise<OpenedArchive> {
+  const opened = async (engine: DumpableEngine) => ({ items: await createItemStore(engine, { clock }), archive: archiveOf(engine) });
+  switch (location.engine) {
+    case "sqlite":
+      return opened((await import("./drivers/sqlite/index.ts")).connectSqliteEngine({ dir: location.dir, database }));
+    case "postgres":
+      return opened(await (await import("./drivers/postgres/index.ts")).connectPostgresEngine({ url: location.url, database, clock }));
+    case "dynamodb": {
+      const { engine: _, ...place } = location;
+      const spill = objectsChosen ? { objects: { store: objects, scope: spillScope() } } : {};
+      return { ...(await opened(await (await import("./drivers/dynamodb/index.ts")).connectDynamoEngine({ ...place, clock, ...spill }))), spillPrefix: "spill/" };
+    }
+    case "memory":
+      throw invalid("What is in memory is gone with its process: it cannot be moved.");
+  }
+}
+
 export interface TriplesContext {
   /** Where the engine has no tables of its own for triples they are items, in this store. */
   readonly items: ItemStore;
@@ -84,9 +111,9 @@ export interface TriplesContext {
 export async function openTriples({ items: location, database }: StoresConfig, { items, scope }: TriplesContext): Promise<TripleStore> {
   switch (location.engine) {
     case "sqlite":
-      return (await import("./drivers/sqlite/index.ts")).openSqliteTriples({ dir: location.dir, database: `${database}-triples` });
+      return (await import("./drivers/sqlite/index.ts")).openSqliteTriples({ dir: location.dir, database });
     case "postgres":
-      return (await import("./drivers/postgres/triples/index.ts")).openPostgresTriples({ url: location.url, database });
+      return (await import("./drivers/postgres/index.ts")).openPostgresTriples({ url: location.url, database });
     case "dynamodb":
     case "memory":
       return (await import("./triples/on-items/index.ts")).openItemTriples({ items, scope: scope() });

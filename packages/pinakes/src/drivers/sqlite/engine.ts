@@ -2,7 +2,6 @@
  * Items in one SQLite file, on four threads: point reads and small pages here on the main thread (microseconds, never an fsync),
  * one writer with group commit, one reader for long scans and counts, one checkpointer.
  */
-import { mkdirSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PinakesError } from "../../domain/errors.ts";
@@ -29,6 +28,7 @@ import { RecentReads } from "./recent-reads.ts";
 import { progressOf, Scanner } from "./scan.ts";
 import { createMeta, loadContainer, openDatabase, readSigningKey, tableName, type SqliteContainer } from "./schema.ts";
 import { Thread } from "./thread.ts";
+import { prepareFile } from "./prepare-file.ts";
 
 /** Pages up to this size are read on the main thread; with the page's byte limit this bounds how long it is busy. */
 const smallPageItems = 101;
@@ -48,22 +48,6 @@ function getRow<Row>(statement: StatementSync, pk: string, idKey: string): Row |
     return statement.get(pk, idKey) as unknown as Row | undefined;
   } catch (error) {
     throw toPinakesError(error);
-  }
-}
-
-function prepareFile(dir: string, file: string): void {
-  try {
-    mkdirSync(dir, { recursive: true });
-    const db = openDatabase(file);
-    createMeta(db);
-    db.close();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new PinakesError(
-      "UNAVAILABLE",
-      `The SQLite file ${file} cannot be opened: ${reason}. It must be a database of Pinakes in a folder that this process may write to.`,
-      { cause: error, retryable: false },
-    );
   }
 }
 
@@ -96,7 +80,7 @@ export class SqliteItemEngine implements ItemEngine {
 
   constructor({ dir, database }: SqliteOptions) {
     const file = join(dir, `${database}.sqlite`);
-    prepareFile(dir, file);
+    prepareFile(dir, file, createMeta);
     this.#db = openDatabase(file, { readOnly: true });
     this.#scanner = new Scanner(this.#db);
     this.#version = this.#db.prepare("SELECT version FROM containers WHERE name = ?");
@@ -110,6 +94,20 @@ export class SqliteItemEngine implements ItemEngine {
 
   async signingKey(): Promise<Uint8Array> {
     return readSigningKey(this.#db);
+  }
+
+  async definitions(): Promise<readonly NormalDefinition[]> {
+    const rows = this.#db.prepare("SELECT definition FROM containers").all();
+    return rows.map(({ definition }) => JSON.parse(definition as string) as NormalDefinition);
+  }
+
+  /** Of all tenants, in the order of their keys. */
+  async dump(container: string, cursor: string | undefined, limit: number): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
+    const after = cursor === undefined ? ["", ""] : (JSON.parse(cursor) as [string, string]);
+    const sql = `SELECT pk, id AS idKey, etag, modified_at AS modifiedAt, ttl, doc AS json FROM ${tableName(container)} WHERE (pk, id) > (?, ?) ORDER BY pk, id LIMIT ?`;
+    const rows = this.#db.prepare(sql).all(...after, limit) as unknown as StoredItem[];
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return { rows, cursor: last === undefined ? undefined : JSON.stringify([last.pk, last.idKey]) };
   }
 
   async openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void> {

@@ -21,7 +21,12 @@ export async function openSqliteItems({ dir, database = "project-ascension-db", 
   return createItemStore(new SqliteItemEngine({ dir, database }), options);
 }
 
-/** The folder of the file, made when absent, and the file's name without `.db`. */
+/** The engine below the store, for moving all of it elsewhere. */
+export function connectSqliteEngine({ dir, database }: { readonly dir: string; readonly database: string }): SqliteItemEngine {
+  return new SqliteItemEngine({ dir, database });
+}
+
+/** The folder of the file, made when absent, and the database: its name begins that of the file. */
 export interface OpenSqliteTriplesOptions {
   readonly dir: string;
   readonly database?: string;
@@ -33,6 +38,6 @@ export interface OpenSqliteTriplesOptions {
  * @example
  * await using triples = await openSqliteTriples({ dir: "./data" });
  */
-export async function openSqliteTriples({ dir, database = "triples" }: OpenSqliteTriplesOptions): Promise<TripleStore> {
+export async function openSqliteTriples({ dir, database = "project-ascension-db" }: OpenSqliteTriplesOptions): Promise<TripleStore> {
   return createTripleStore(new SqliteTripleEngine({ dir, database }));
 }

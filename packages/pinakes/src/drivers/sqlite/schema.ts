@@ -10,6 +10,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
+import { PinakesError, show } from "../../domain/errors.ts";
 import { compileContainer, mergeDefinitions, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
 import type { OpenContainerOptions } from "../../ports/item-store.ts";
 
@@ -32,6 +33,9 @@ export interface SqliteContainer {
   readonly indexes: Readonly<Record<string, StoredIndex>>;
 }
 
+/** Of every file that this driver writes. */
+export const format = "1";
+
 /** Of the beginning of the file; what lies behind is read as usual. */
 const mappedBytesMax = 1_073_741_824;
 
@@ -48,7 +52,7 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
 
 export function createMeta(db: DatabaseSync): void {
   // Nothing to write where everything is there: opening must not wait for another process's write.
-  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'containers'").get() !== undefined && hasSigningKey(db)) return;
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'containers'").get() !== undefined && hasSigningKey(db)) return requireFormat(db, "items");
   db.exec(`
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -61,7 +65,14 @@ export function createMeta(db: DatabaseSync): void {
       feed_trimmed INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID;
     COMMIT;`);
-  db.prepare("INSERT OR IGNORE INTO meta VALUES ('format', '1'), ('signing_key', ?)").run(randomBytes(32));
+  db.prepare("INSERT OR IGNORE INTO meta VALUES ('format', ?), ('signing_key', ?)").run(format, randomBytes(32));
+}
+
+/** Files of another version are left alone: reading them wrongly would be worse than not at all. */
+export function requireFormat(db: DatabaseSync, what: string): void {
+  const found = db.prepare("SELECT CAST(value AS TEXT) AS format FROM meta WHERE name = 'format'").get()?.["format"];
+  if (found === format) return;
+  throw new PinakesError("NOT_SUPPORTED", `This file of ${what} has format ${show(found)}; this version of Pinakes reads format ${format}. Update Pinakes.`);
 }
 
 function hasSigningKey(db: DatabaseSync): boolean {

@@ -2,7 +2,6 @@
  * Triples in one SQLite file of their own, so that their writer never makes a commit of items wait. Four threads, as for items: pages are
  * read here on the main thread (microseconds, never an fsync), one writer with group commit, one reader for long counts, one checkpointer.
  */
-import { mkdirSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../../domain/errors.ts";
@@ -16,6 +15,7 @@ import { Thread } from "../thread.ts";
 import type { WriteRequest } from "./messages.ts";
 import { TripleReader } from "./reader.ts";
 import { createTripleTables } from "./schema.ts";
+import { prepareFile } from "../prepare-file.ts";
 
 /** Counts up to this many are done on the main thread. */
 const smallCount = 1_000;
@@ -37,8 +37,8 @@ export class SqliteTripleEngine implements TripleEngine {
   #closing: Promise<void> | undefined;
 
   constructor({ dir, database }: { readonly dir: string; readonly database: string }) {
-    const file = join(dir, `${database}.db`);
-    prepareFile(dir, file);
+    const file = join(dir, `${database}-triples.sqlite`);
+    prepareFile(dir, file, createTripleTables);
     this.#db = openDatabase(file, { readOnly: true });
     this.#pages = new TripleReader(this.#db);
     this.#writer = new Thread(script("./writer"), file);
@@ -111,22 +111,6 @@ export class SqliteTripleEngine implements TripleEngine {
     if (this.#writer.waiting >= writesWaitingMax)
       throw new PinakesError("UNAVAILABLE", `${writesWaitingMax} writes of triples are waiting for the disk; try again in a moment.`);
     return this.#writer.call((call) => ({ ...request, call }));
-  }
-}
-
-function prepareFile(dir: string, file: string): void {
-  try {
-    mkdirSync(dir, { recursive: true });
-    const db = openDatabase(file);
-    createTripleTables(db);
-    db.close();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new PinakesError(
-      "UNAVAILABLE",
-      `The SQLite file ${file} cannot be opened: ${reason}. It must be a triple database of Pinakes in a folder that this process may write to.`,
-      { cause: error, retryable: false },
-    );
   }
 }
 

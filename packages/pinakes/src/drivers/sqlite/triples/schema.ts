@@ -12,6 +12,7 @@
 import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { Place } from "../../../triples/match-order.ts";
+import { format, requireFormat } from "../schema.ts";
 
 /** The columns of each order, behind the space. The table is named after them. */
 export const tripleOrders = ["spo", "pos", "osp"] as const;
@@ -25,7 +26,7 @@ export const assertedSource = 0;
 
 export function createTripleTables(db: DatabaseSync): void {
   // Nothing to write where everything is there: opening must not wait for another process's write.
-  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined) return;
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined) return requireFormat(db, "triples");
   const orders = [...tripleOrders, ...quadOrders].map((order) => {
     const columns = placesOf(order);
     return `CREATE TABLE IF NOT EXISTS ${order} (space INTEGER NOT NULL, ${columns.map((column) => `${column} INTEGER NOT NULL`).join(", ")}, PRIMARY KEY (space, ${columns.join(", ")})) WITHOUT ROWID;`;
@@ -55,7 +56,7 @@ export function createTripleTables(db: DatabaseSync): void {
       space INTEGER NOT NULL, source INTEGER NOT NULL, s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, g INTEGER NOT NULL,
       part INTEGER NOT NULL, PRIMARY KEY (space, source, s, p, o, g, part)) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    INSERT OR IGNORE INTO meta VALUES ('format', '1');
+    INSERT OR IGNORE INTO meta VALUES ('format', '${format}');
     COMMIT;`);
 }
 

@@ -28,7 +28,7 @@ const scope = tenantScope("acme");
 const quad = (s: string, p: string, o: string, g?: string): Quad => ({ s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? defaultGraph : iri(g) });
 
 function inspect<T>(dir: string, read: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(join(dir, "triples.db"), { readOnly: true });
+  const db = new DatabaseSync(join(dir, "project-ascension-db-triples.sqlite"), { readOnly: true });
   try {
     return read(db);
   } finally {
@@ -43,6 +43,20 @@ const tables = (db: DatabaseSync): string[] =>
     .map(({ name }) => name as string);
 
 describe("the SQLite file of triples", () => {
+  it("of another format is refused, and left as it is; so is that of the items", async () => {
+    const dir = folder();
+    await (await openSqliteItems({ dir })).close();
+    await (await openSqliteTriples({ dir })).close();
+    for (const name of ["project-ascension-db.sqlite", "project-ascension-db-triples.sqlite"]) {
+      const db = new DatabaseSync(join(dir, name));
+      db.exec("UPDATE meta SET value = '2' WHERE name = 'format'");
+      db.close();
+    }
+    const refused = { code: "NOT_SUPPORTED", message: expect.stringContaining('has format "2"; this version of Pinakes reads format 1.') };
+    await expect(openSqliteTriples({ dir })).rejects.toMatchObject(refused);
+    await expect(openSqliteItems({ dir })).rejects.toMatchObject(refused);
+  });
+
   it("lies beside the items' file, is named by the caller if they want, and opening again changes nothing in it", async () => {
     const dir = folder();
     const schemas: unknown[] = [];
@@ -53,9 +67,9 @@ describe("the SQLite file of triples", () => {
       schemas.push(inspect(dir, (db) => db.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY name").all()));
     }
     expect(schemas[1]).toEqual(schemas[0]);
-    expect(readdirSync(dir).filter((file) => !file.includes("-"))).toContain("triples.db");
+    expect(readdirSync(dir).filter((file) => file.endsWith(".sqlite"))).toContain("project-ascension-db-triples.sqlite");
     await using _named = await openSqliteTriples({ dir, database: "other" });
-    expect(existsSync(join(dir, "other.db"))).toBe(true);
+    expect(existsSync(join(dir, "other-triples.sqlite"))).toBe(true);
   });
 
   it("R-TG-71 R-TG-85 a thousand spaces have the same tables and files as one, behind one handle", async () => {
@@ -115,7 +129,7 @@ describe("the SQLite file of triples", () => {
       await store.write(scope, "c", { insert: rows.slice(0, 1) });
     }
     // As if both had the same.
-    const db = openDatabase(join(dir, "triples.db"));
+    const db = openDatabase(join(dir, "project-ascension-db-triples.sqlite"));
     db.prepare("INSERT INTO term_hashes SELECT space, ?, id FROM terms WHERE text = ?").run(hashOf(two), one);
     db.close();
     await using store = await openSqliteTriples({ dir });
@@ -163,7 +177,10 @@ describe("the SQLite file of triples", () => {
 
   it("a file that is no database is named in the error", async () => {
     const dir = folder();
-    writeFileSync(join(dir, "triples.db"), "x".repeat(10_000));
-    await expect(openSqliteTriples({ dir })).rejects.toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("triples.db") as string });
+    writeFileSync(join(dir, "project-ascension-db-triples.sqlite"), "x".repeat(10_000));
+    await expect(openSqliteTriples({ dir })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      detail: expect.stringContaining("project-ascension-db-triples.sqlite") as string,
+    });
   });
 });
