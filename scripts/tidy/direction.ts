@@ -24,7 +24,7 @@ const layers: Readonly<Record<string, Layer>> = {
   items: { imports: ["domain", "ports"], builtins: ["node:async_hooks", "node:crypto", "node:timers/promises"], packages: [] },
   objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
   queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
-  triples: { imports: ["domain", "ports"], builtins: [], packages: [] },
+  triples: { imports: ["domain", "ports"], builtins: ["node:crypto", "node:timers/promises"], packages: [] },
   containers: { imports: ["domain", "ports"], packages: ["zod"] },
   sql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
   sparql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: ["@traqula/parser-sparql-1-1", "@traqula/algebra-sparql-1-1"] },

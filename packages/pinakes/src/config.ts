@@ -18,10 +18,12 @@
  *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
  *   PINAKES_QUOTAS                  the defaults                      JSON: limits that differ, such as {"fileBytesMax":104857600}
  *   PINAKES_TRASH_DAYS              90                                how long deleted collections can be had back; 0: not at all
+ *   PINAKES_DELETION_LAG_SECONDS    300                               deletes that take longer are warned of
  *   PINAKES_TOPIC_PREFIX            none                              before the names of the lifecycle's queues
  *   PINAKES_PIPELINE_FOLDERS        none                              folders that pipelines may read, joined by ","
  *   PINAKES_PIPELINE_BUCKETS        none                              s3://bucket[/prefix][?region=…&endpoint=…],… that pipelines may read
  *   PINAKES_PIPELINE_QUEUE          none                              the SQS queue that S3 tells of changes
+ *   PINAKES_MIGRATION_SOURCES       none                              folders and addresses that migrations may read, joined by ","
  *   PINAKES_ALLOWED_ORIGINS         none                              origins of other sites' pages that may call, joined by ","
  *   PINAKES_REQUESTS_PER_SECOND     1000                              of one user; twice as many at once
  *   PINAKES_LOG_LEVEL               info                              debug | info | warn | error | silent: of request logs
@@ -43,11 +45,13 @@ export interface Config {
   readonly oidc: unknown;
   readonly quotas: unknown;
   readonly trashDays: number;
+  readonly deletionLagSeconds: number;
   /** Checked where it is used. */
   readonly topicPrefix: string | undefined;
   readonly pipelineFolders: readonly string[];
   readonly pipelineBuckets: readonly string[];
   readonly pipelineQueue: string | undefined;
+  readonly migrationSources: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly requestsPerSecond: number;
   readonly logLevel: LogLevel;
@@ -112,10 +116,12 @@ const names = {
   oidc: "PINAKES_OIDC",
   quotas: "PINAKES_QUOTAS",
   trashDays: "PINAKES_TRASH_DAYS",
+  deletionLagSeconds: "PINAKES_DELETION_LAG_SECONDS",
   topicPrefix: "PINAKES_TOPIC_PREFIX",
   pipelineFolders: "PINAKES_PIPELINE_FOLDERS",
   pipelineBuckets: "PINAKES_PIPELINE_BUCKETS",
   pipelineQueue: "PINAKES_PIPELINE_QUEUE",
+  migrationSources: "PINAKES_MIGRATION_SOURCES",
   allowedOrigins: "PINAKES_ALLOWED_ORIGINS",
   requestsPerSecond: "PINAKES_REQUESTS_PER_SECOND",
   logLevel: "PINAKES_LOG_LEVEL",
@@ -140,10 +146,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     oidc: parseJson(value(names.oidc), names.oidc),
     quotas: parseJson(value(names.quotas), names.quotas),
     trashDays: wholeNumber(value(names.trashDays) ?? "90", names.trashDays, 0, 36_500),
+    deletionLagSeconds: wholeNumber(value(names.deletionLagSeconds) ?? "300", names.deletionLagSeconds, 1, 604_800),
     topicPrefix: value(names.topicPrefix),
     pipelineFolders: listOf(value(names.pipelineFolders)),
     pipelineBuckets: listOf(value(names.pipelineBuckets)),
     pipelineQueue: value(names.pipelineQueue),
+    migrationSources: listOf(value(names.migrationSources)),
     allowedOrigins: parseOrigins(value(names.allowedOrigins)),
     requestsPerSecond: wholeNumber(value(names.requestsPerSecond) ?? "1000", names.requestsPerSecond, 1, 1_000_000),
     logLevel: parseLogLevel(value(names.logLevel) ?? "info"),

@@ -7,14 +7,14 @@ import { parseStores, type StoresConfig } from "./config.ts";
 import { makeCaller, type Caller, type CallerInput } from "./domain/caller.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope, type SystemScope } from "./domain/scope.ts";
-import { openIdentity, type Identity, type OidcSettings } from "./identity/index.ts";
+import { openIdentity, workspaceIds, type Identity, type OidcSettings } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import { Periodic } from "./items/periodic.ts";
 import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
 import type { Lifecycle } from "./lifecycle/index.ts";
-import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
-import { Migrations } from "./migrations/index.ts";
-import { openChats, openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, openTriples, type PipelineOptions } from "./open-engines.ts";
+import { openKnowledge, quotaDefaults, walkWorkspaces, type AuditFigures, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
+import { Migrations, moveStores, type MoveReport, type MovingStores } from "./migrations/index.ts";
+import { openArchive, openChats, openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, openTriples, type PipelineOptions } from "./open-engines.ts";
 import { openState, type OpenedState, type State } from "./state/index.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
@@ -51,6 +51,8 @@ export interface OpenOptions extends PipelineOptions {
   readonly quotas?: Partial<Quotas>;
   /** How many days a deleted collection can be had back; 90 when absent, 0: every delete is for good. */
   readonly trashDays?: number;
+  /** Deletes that take longer than so many seconds are warned of; 300 when absent. */
+  readonly deletionLagSeconds?: number;
   /** Before the names of the lifecycle's queues, where several deployments share them. */
   readonly topicPrefix?: string;
   /** The key of the workspace `default`'s admin, which may make keys for any workspace. */
@@ -78,6 +80,10 @@ export interface Pinakes {
   readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
   /** Writes that were refused because their collection had ended. */
   lateWrites(): number;
+  /** What the audit in the background found, and when it was through. */
+  auditFigures(): AuditFigures;
+  /** The age at which a delete that is not done is warned of. */
+  readonly deletionLagSecondsMax: number;
   /** Workflows, memories, metrics, tool invocations, threads, and containers of one's own. */
   readonly state: State;
   readonly identity: Identity;
@@ -126,6 +132,9 @@ const pipelinePauseMs = 1_000;
 const lifecycleTickMs = 1_000;
 /** How late a scheduled run may begin. */
 const pipelineScheduleMs = 10_000;
+/** Between two rounds of the audit, each of which is bounded. */
+const auditRoundMs = 60_000;
+const deletionLagSecondsDefault = 300;
 /** How late a step of a migration is found that another process left. */
 const migrationSweepMs = 15_000;
 const migrationWakeMs = 50;
@@ -147,6 +156,7 @@ export async function open(options: OpenOptions = {}): Promise<Pinakes> {
 export async function openStores(config: StoresConfig, options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {}): Promise<Pinakes> {
   const { clock = systemClock, log = () => {}, sweepMs = sweepMsDefault } = options;
   if (!Number.isInteger(sweepMs) || sweepMs < 1) throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
+  const deletionLagSecondsMax = lagOf(options.deletionLagSeconds);
   await using undo = new AsyncDisposableStack();
   const objects = undo.use(await openObjects(config.objects, clock));
   const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
@@ -182,6 +192,7 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
           new Periodic({ name: "state", everyMs: stateSweepMs, run: (signal) => features.state.sweep(signal), log }),
           new Periodic({ name: "lifecycle stores", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.listen(signal), log }),
           new Periodic({ name: "lifecycle", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.tick(signal), log }),
+          new Periodic({ name: "audit", everyMs: auditRoundMs, run: (signal) => knowledge.audit.round(signal), log }),
           migrationWork(features.migrations, log),
           ...pipelineWork(knowledge, log),
           ...dropBoxWork(options.dropBoxes ?? [], { vectors: vectors.vectors, objects, queue, log }),
@@ -189,7 +200,36 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
         ];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  return new OpenPinakes({ config, items, objects, queue, vectors, triples, features, background, probeScope: systemScope("readiness probe", log) });
+  const probeScope = systemScope("readiness probe", log);
+  return new OpenPinakes({ config, items, objects, queue, vectors, triples, features, background, probeScope, deletionLagSecondsMax });
+}
+
+export interface MoveEngineOptions {
+  readonly clock?: Clock;
+  readonly log?: (line: string) => void;
+  readonly signal?: AbortSignal;
+  /** Compare only. */
+  readonly verifyOnly?: boolean;
+  readonly onProgress?: (progress: { readonly what: string; readonly done: number }) => void;
+}
+
+/**
+ * Everything of one configuration's stores into another's, offline: nothing may use either meanwhile. Can be repeated until it is through;
+ * the report says whether both hold the same.
+ */
+export async function moveEngine(from: StoresConfig, to: StoresConfig, options: MoveEngineOptions = {}): Promise<MoveReport> {
+  const { clock = systemClock, log = () => {}, signal = new AbortController().signal, verifyOnly, onProgress } = options;
+  await using undo = new AsyncDisposableStack();
+  const opened = async (config: StoresConfig): Promise<MovingStores> => {
+    const objects = undo.use(await openObjects(config.objects, clock));
+    const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
+    const { archive, items, spillPrefix } = await openArchive(config, { clock, log, objects, spillScope });
+    undo.use(items);
+    const triples = undo.use(await openTriples(config, { items, scope: () => systemScope("triples: moves the quads of all tenants", log) }));
+    return { archive, items, objects, triples, spillPrefix };
+  };
+  const system = systemScope("moves everything of all tenants to another engine", log);
+  return await moveStores(await opened(from), await opened(to), { system, now: () => clock.now(), signal, verifyOnly, onProgress });
 }
 
 interface Features {
@@ -215,6 +255,7 @@ async function openFeatures(
   undo.defer(() => parser.close());
   const system = systemScope("identity: keys, sessions and workspaces", log);
   const identity = undo.use(await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }));
+  const auditSystem = systemScope("audit: looks for tenants among the objects", log);
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());
   const knowledge = await openKnowledge({
@@ -228,6 +269,7 @@ async function openFeatures(
     quotas: { ...quotaDefaults, ...options.quotas },
     trashMs: trashMsOf(options.trashDays),
     topicPrefix: options.topicPrefix,
+    workspaces: walkWorkspaces({ book: workspaceIds(items, system), objects: stores.objects, system: auditSystem }),
     callerOf: makeCaller,
     newId: () => timeOrderedId(clock.now()),
     owner: `${hostname()}.${process.pid}`,
@@ -252,6 +294,11 @@ async function openFeatures(
   }).open();
   const opened = undo.move();
   return { knowledge, state, identity, migrations, close: () => opened.disposeAsync() };
+}
+
+function lagOf(seconds: number = deletionLagSecondsDefault): number {
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 604_800) return seconds;
+  throw invalid(`deletionLagSeconds: must be a whole number from 1 to 604800, got ${JSON.stringify(seconds)}.`);
 }
 
 function trashMsOf(days: number | undefined): number | undefined {
@@ -311,6 +358,7 @@ interface Parts {
   readonly features: Features;
   readonly background: readonly Periodic[];
   readonly probeScope: SystemScope;
+  readonly deletionLagSecondsMax: number;
 }
 
 class OpenPinakes implements Pinakes {
@@ -324,6 +372,7 @@ class OpenPinakes implements Pinakes {
   readonly state: State;
   readonly identity: Identity;
   readonly migrations: Migrations;
+  readonly deletionLagSecondsMax: number;
   readonly #parts: Parts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -339,6 +388,7 @@ class OpenPinakes implements Pinakes {
     this.state = parts.features.state.state;
     this.identity = parts.features.identity;
     this.migrations = parts.features.migrations;
+    this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
     this.#parts = parts;
   }
 
@@ -346,6 +396,10 @@ class OpenPinakes implements Pinakes {
 
   lateWrites(): number {
     return this.#parts.features.knowledge.lateWrites();
+  }
+
+  auditFigures(): AuditFigures {
+    return this.#parts.features.knowledge.audit.figures;
   }
 
   as(who: CallerInput): Caller {
@@ -377,9 +431,11 @@ class OpenPinakes implements Pinakes {
       const { name, lastError } = work.status();
       return lastError === undefined ? [] : [[name, lastError] as const];
     });
-    const { failed } = this.lifecycle.metrics.unfinished;
+    const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
+    const late = oldestMs / 1_000 > this.deletionLagSecondsMax;
+    const lag = late ? [["deletion lag", `a delete is not done after ${Math.round(oldestMs / 1_000)} s; ${this.deletionLagSecondsMax} s are allowed`] as const] : [];
     const stuck = failed === 0 ? [] : [["deletions", `${failed} that some store has not confirmed; see the operations that failed`] as const];
-    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries([...warnings, ...stuck]) };
+    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries([...warnings, ...stuck, ...lag]) };
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 /** `pinakes keys …`: API keys of a workspace. Acts with the root token of the settings. */
-import { roles } from "../domain/caller.ts";
+import { permissions, roles } from "../domain/caller.ts";
 import type { KeyInfo } from "../identity/index.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Group } from "./command.ts";
@@ -19,6 +19,7 @@ const create = defineCommand({
     workspace: { ...workspace, help: "in this workspace, which is made when it is new (default)" },
     role: { type: "string", value: "ROLE", help: `${roles.join(", ")} (user)` },
     groups: { type: "string", value: "a,b", help: "groups of the user (none)" },
+    purge: { type: "boolean", help: "may remove for good what the user may delete (admins may anyway)" },
     name: { type: "string", help: "what it is for" },
     expires: { type: "string", value: "90d", help: "after days, or at a time such as 2030-01-01T00:00:00Z; never when absent" },
     "read-only": { type: "boolean", help: "may not change anything" },
@@ -33,6 +34,7 @@ const create = defineCommand({
       workspace_id: given.text("workspace") ?? "default",
       role: given.oneOf("role", roles) ?? "user",
       groups: [...(given.list("groups") ?? [])],
+      permissions: given.has("purge") ? [...permissions] : [],
       ...(given.text("name") === undefined ? {} : { name: given.text("name") }),
       ...(given.text("expires") === undefined ? {} : { expires_at: expiry(given.text("expires") as string) }),
       ...(given.has("read-only") ? { scopes: ["read" as const] } : {}),
@@ -104,7 +106,7 @@ function expiry(text: string): string {
   return new Date(at).toISOString();
 }
 
-function row({ key_id, name, user_id, workspace_id, groups, role, scopes, created_at, expires_at, last_used_at }: KeyInfo) {
+function row({ key_id, name, user_id, workspace_id, groups, role, permissions: granted, scopes, created_at, expires_at, last_used_at }: KeyInfo) {
   return {
     key: key_id,
     name: name ?? "",
@@ -112,7 +114,7 @@ function row({ key_id, name, user_id, workspace_id, groups, role, scopes, create
     workspace: workspace_id,
     role,
     groups: groups.join(", "),
-    may: scopes.join(", "),
+    may: [...scopes, ...granted].join(", "),
     created: inTime(created_at),
     expires: inTime(expires_at),
     "last used": inTime(last_used_at),

@@ -29,6 +29,10 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     sparql: { summary: "ask a collection in SPARQL, or change it", load: async () => (await import("./sparql.ts")).sparql },
     chunk: { summary: "how a file is read and cut; nothing is stored", load: async () => (await import("./chunk.ts")).chunk },
     transfer: { summary: "export and import, in the layouts of LISA and of catalogs", load: async () => (await import("./transfer.ts")).transfer },
+    migrate: {
+      summary: "from other programs, layouts and engines: plan, run, status, verify, switch, finish, rollback, list, engine",
+      load: async () => (await import("./migrate.ts")).migrate,
+    },
     jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },
   },
   "State of agents": {
@@ -46,6 +50,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     query: { summary: "ask a container in SQL", load: async () => (await import("./query.ts")).query },
   },
   "Look closer": {
+    fsck: { summary: "compare all stores with the records, and put right what is wrong", load: async () => (await import("./fsck.ts")).fsck },
     eval: { summary: "how good searches are on a test set" },
     vectors: { summary: "look after vector collections: compact, fsck, restore, …" },
   },

@@ -7,7 +7,7 @@ import { count, inMs, oneLine, wrapped } from "./layout.ts";
 import { actorOptions, readAddress, withStores } from "./session.ts";
 import { printable, styled, type Terminal } from "./terminal.ts";
 
-const modes = ["hybrid", "vector", "keyword"] as const;
+const modes = ["hybrid", "vector", "keyword", "graph"] as const;
 
 const command = defineCommand({
   usage: "<question…>",

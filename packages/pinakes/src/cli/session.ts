@@ -51,7 +51,10 @@ export async function withStores<T>(call: Call<ActorOption>, work: (session: Ses
     chatModels: config.chatModels,
     quotas: readQuotas(config.quotas),
     trashDays: config.trashDays,
+    deletionLagSeconds: config.deletionLagSeconds,
     ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
+    // Who runs commands operates the machine.
+    migrationSources: "any",
     pipelineFolders: config.pipelineFolders,
     pipelineBuckets: config.pipelineBuckets,
     ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),

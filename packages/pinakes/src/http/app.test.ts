@@ -24,6 +24,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     lateWrites: () => pinakes.lateWrites(),
     state: pinakes.state,
     identity: pinakes.identity,
+    migrations: pinakes.migrations,
     as: (who) => pinakes.as(who),
     withSessions: pinakes.withSessions,
     info: () => pinakes.info(),
@@ -85,6 +86,7 @@ describe("http: system routes", () => {
       items: { engine: "memory", index_reads: "strong", batch_operations_max: 100, durable: false },
       objects: { driver: "memory", conditional_put: true, durable: false },
       queue: { driver: "items on memory", dedup_window_ms: pinakes.queue.capabilities.dedupWindowMs, durable: false },
+      triples: { engine: "items on memory", reads: "strong", atomic_quads_max: 1, durable: false },
       models: [{ id: "all-MiniLM-L6-v2", provider: "local" }],
     });
   });

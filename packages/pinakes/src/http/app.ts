@@ -8,12 +8,17 @@ import { collectionRoutes } from "./routes/collections.ts";
 import { documentRoutes } from "./routes/documents.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { evaluationRoutes } from "./routes/evaluations.ts";
+import { fsckRoutes } from "./routes/fsck.ts";
 import { identityRoutes } from "./routes/identity.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { librarianRoutes } from "./routes/librarian.ts";
 import { memoryRoutes } from "./routes/memories.ts";
 import { metricRoutes } from "./routes/metrics.ts";
+import { migrationRoutes } from "./routes/migrations.ts";
 import { operationRoutes } from "./routes/operation.ts";
+import { lifecycleRoutes } from "./routes/operations.ts";
 import { pipelineRoutes } from "./routes/pipelines.ts";
+import { provenanceRoutes } from "./routes/provenance.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { answeringSessions } from "./session-token.ts";
@@ -66,18 +71,21 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
 
 /** Also what the leak suite walks: a route that is not here does not exist. */
 export function allRoutes(pinakes: Pinakes): readonly Route[] {
-  const { knowledge, state, identity } = pinakes;
+  const { knowledge, state, identity, migrations } = pinakes;
   return [
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
+    ...librarianRoutes(knowledge),
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
     ...vectorRoutes(knowledge),
     ...tripleRoutes(knowledge),
+    ...provenanceRoutes(knowledge),
     ...sparqlRoutes(knowledge),
     ...pipelineRoutes(knowledge),
     ...evaluationRoutes(knowledge),
+    ...migrationRoutes(migrations),
     ...workflowRoutes(state, identity),
     ...memoryRoutes(state),
     ...threadRoutes(state),
@@ -86,6 +94,8 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...telemetryRoutes(state),
     ...containerRoutes(state, identity),
     ...jobRoutes(knowledge, identity),
+    ...lifecycleRoutes(knowledge),
+    ...fsckRoutes(knowledge),
     ...operationRoutes(knowledge),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),

@@ -1,4 +1,5 @@
 /** Figures for Prometheus: of this process and over all tenants, so that no name of a tenant or collection is among them. */
+import { findingKinds, type AuditFigures } from "../knowledge/index.ts";
 import type { Pinakes } from "../open.ts";
 
 export function metricsText(pinakes: Pinakes, now: number): string {
@@ -33,18 +34,30 @@ export function metricsText(pinakes: Pinakes, now: number): string {
   };
   const { metrics: lifecycle } = pinakes.lifecycle;
   const { running, failed, oldestMs } = lifecycle.unfinished;
-  const ends: readonly [name: string, type: string, value: number, help: string][] = [
+  const ends: [name: string, type: string, value: number, help: string][] = [
     ["pinakes_operations_running", "gauge", running, "Operations on all stores that were under way at the last sweep."],
     ["pinakes_operations_failed", "gauge", failed, "Those that some store has failed at again and again."],
-    ["pinakes_deletion_lag_seconds", "gauge", oldestMs / 1000, "Age of the oldest operation that is not done."],
+    ["pinakes_deletion_lag_seconds", "gauge", oldestMs / 1000, "Age of the oldest delete that is not done."],
+    ["pinakes_deletion_lag_limit_seconds", "gauge", pinakes.deletionLagSecondsMax, "The age at which that is warned of."],
+    ["pinakes_orphans_removed_total", "counter", lifecycle.orphansRemoved, "Lives that no record named for a day, removed from a store."],
     ["pinakes_late_writes_total", "counter", pinakes.lateWrites(), "Writes refused because their collection had ended."],
     ["pinakes_lifecycle_dropped_total", "counter", lifecycle.dropped, "Replies of stores that changed nothing: doubled, late or unknown."],
     ["pinakes_lifecycle_malformed_total", "counter", lifecycle.malformed, "Messages to stores that nobody understands."],
   ];
+  const { lastPassAt, found } = pinakes.auditFigures();
+  if (lastPassAt !== undefined)
+    ends.push(["pinakes_audit_last_pass_age_seconds", "gauge", (now - lastPassAt) / 1000, "Since the audit in the background was through with everything."]);
   const ended = ends.flatMap(([name, type, value, help]) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`]);
   const lines = (type: string, entries: Record<string, readonly [number | undefined, string]>): string[] =>
     Object.entries(entries).flatMap(([name, [value, help]]) =>
       value === undefined ? [] : [`# HELP pinakes_vectors_${name} ${help}`, `# TYPE pinakes_vectors_${name} ${type}`, `pinakes_vectors_${name} ${value}`],
     );
-  return `${[...lines("gauge", gauges), ...lines("counter", counters), ...ended].join("\n")}\n`;
+  return `${[...lines("gauge", gauges), ...lines("counter", counters), ...ended, ...audited(found)].join("\n")}\n`;
+}
+
+/** Every kind, also those of which there is none: an alert needs a 0 to fall back to. */
+function audited(found: AuditFigures["found"]): readonly string[] {
+  const name = "pinakes_audit_findings";
+  const head = [`# HELP ${name} What the last whole pass of the audit found.`, `# TYPE ${name} gauge`];
+  return [...head, ...findingKinds.map((kind) => `${name}{kind="${kind}"} ${found[kind] ?? 0}`)];
 }

@@ -24,6 +24,7 @@ export interface Me {
   readonly workspace_id: string;
   readonly groups: readonly string[];
   readonly role: Caller["role"];
+  readonly permissions: Caller["permissions"];
   readonly via: Authenticated["via"];
   readonly key_id: string | null;
   readonly expires_at: string | null;
@@ -68,6 +69,7 @@ export function describeMe(auth: Authenticated): Me {
     workspace_id: caller.scope.tenant,
     groups: caller.groups,
     role: caller.role,
+    permissions: caller.permissions,
     via,
     key_id: keyId ?? null,
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),

@@ -1,18 +1,20 @@
 /** From the claims of a verified token to a caller. What is missing or odd is told by name: the token is genuine, so its bearer may know. */
 import type { JWTPayload } from "jose";
-import { makeCaller, type Caller } from "../domain/caller.ts";
+import { makeCaller, permissions, type Caller } from "../domain/caller.ts";
 import { PinakesError } from "../domain/errors.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
 
 export function callerOfClaims(claims: JWTPayload, settings: OidcSettings): Caller {
-  const { userClaim = "sub", groupsClaim = "groups", workspaceClaim = "workspace", adminGroups = [], repositoryAdminGroups = [] } = settings;
-  const groups = groupsIn(claims, groupsClaim);
+  const { userClaim = "sub", groupsClaim = "groups", workspaceClaim = "workspace", adminGroups = [], repositoryAdminGroups = [], permissionsClaim } = settings;
+  const groups = namesIn(claims, groupsClaim);
+  const granted = permissionsClaim === undefined ? [] : namesIn(claims, permissionsClaim);
   const has = (some: readonly string[]): boolean => some.some((group) => groups.includes(group));
   const input = {
     tenant: settings.workspace ?? textIn(claims, workspaceClaim, "its workspace"),
     userId: textIn(claims, userClaim, "its user"),
     groups,
     role: has(adminGroups) ? "admin" : has(repositoryAdminGroups) ? "repository_admin" : "user",
+    permissions: permissions.filter((one) => granted.includes(one)),
   } as const;
   try {
     return makeCaller(input);
@@ -27,7 +29,7 @@ function textIn(claims: JWTPayload, claim: string, what: string): string {
   throw unusable(`it lacks the claim "${claim}", a text that tells ${what}.`);
 }
 
-function groupsIn(claims: JWTPayload, claim: string): readonly string[] {
+function namesIn(claims: JWTPayload, claim: string): readonly string[] {
   const value = valueOf(claims, claim);
   if (value === undefined || value === null) return [];
   if (typeof value === "string") return value.split(" ").filter((group) => group !== "");

@@ -1,6 +1,6 @@
 /** What a request for a new key says, checked field by field. */
 import { z } from "zod";
-import { makeCaller, roles } from "../domain/caller.ts";
+import { makeCaller, permissions, roles, type Permission } from "../domain/caller.ts";
 import { invalid } from "../domain/errors.ts";
 import { identityLimits } from "./limits.ts";
 
@@ -11,6 +11,7 @@ const KeyInput = z.strictObject({
   workspace_id: z.string().optional(),
   groups: z.array(z.string()).default([]),
   role: z.enum(roles).default("user"),
+  permissions: z.array(z.enum(permissions)).default([]),
   name: z
     .string()
     .max(identityLimits.keyNameCharsMax, `has at most ${identityLimits.keyNameCharsMax} characters`)
@@ -29,6 +30,7 @@ export interface CheckedKey {
   readonly user_id: string;
   readonly groups: string[];
   readonly role: (typeof roles)[number];
+  readonly permissions: Permission[];
   readonly name: string | null;
   readonly expires_at: string | null;
   readonly read_only: boolean;
@@ -48,11 +50,12 @@ export function checkKeyInput(input: unknown, workspace: string, now: number): C
     throw invalid(`A key needs at least { "user_id": "…" }, and this does not fit: ${issues.join("; ")}.`);
   }
   const { user_id, groups, role, name, expires_at, scopes } = result.data;
-  const caller = makeCaller({ tenant: workspace, userId: user_id, groups, role });
+  const caller = makeCaller({ tenant: workspace, userId: user_id, groups, role, permissions: result.data.permissions });
   return {
     user_id,
     groups: [...caller.groups],
     role,
+    permissions: [...caller.permissions],
     name: name ?? null,
     expires_at: checkExpiry(expires_at ?? null, now),
     read_only: scopes !== undefined && !scopes.includes("write"),

@@ -7,6 +7,7 @@
  * The number of keys in a workspace is counted when one is made, by the index, so that expired keys free their places by themselves.
  * It is a guard and no quota: where indexes are late, or several processes make keys at the same moment, it may be exceeded by a few.
  */
+import type { Permission } from "../domain/caller.ts";
 import { PinakesError } from "../domain/errors.ts";
 import { KeyedQueue } from "../domain/keyed-queue.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -27,6 +28,8 @@ export interface KeyInfo {
   readonly workspace_id: string;
   readonly groups: readonly string[];
   readonly role: KeyRecord["role"];
+  /** What the role does not give by itself. */
+  readonly permissions: readonly Permission[];
   readonly scopes: readonly ("read" | "write")[];
   readonly created_at: string;
   readonly created_by: string;
@@ -205,7 +208,7 @@ function ttlOf(expiresAt: string | null, now: number): number {
 }
 
 function infoOf(record: KeyRecord): KeyInfo {
-  const { id, name, user_id, workspace_id, groups, role, read_only, created_at, created_by, expires_at, last_used_at } = record;
+  const { id, name, user_id, workspace_id, groups, role, permissions = [], read_only, created_at, created_by, expires_at, last_used_at } = record;
   const scopes = read_only ? (["read"] as const) : (["read", "write"] as const);
-  return { key_id: id, name, user_id, workspace_id, groups, role, scopes, created_at, created_by, expires_at, last_used_at };
+  return { key_id: id, name, user_id, workspace_id, groups, role, permissions, scopes, created_at, created_by, expires_at, last_used_at };
 }

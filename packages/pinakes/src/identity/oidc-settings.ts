@@ -21,6 +21,8 @@ export interface OidcSettings {
   readonly workspace?: string;
   readonly adminGroups?: readonly string[];
   readonly repositoryAdminGroups?: readonly string[];
+  /** Its `purge` lets the bearer remove for good what they may delete: a list, or names with spaces between; others in it mean nothing here. Absent: nobody. */
+  readonly permissionsClaim?: string;
 }
 
 const claim = z.string().min(1, "must name a claim").max(identityLimits.claimNameCharsMax).optional();
@@ -37,6 +39,7 @@ const Settings = z.strictObject({
   workspace: z.string().optional(),
   adminGroups: groupNames,
   repositoryAdminGroups: groupNames,
+  permissionsClaim: claim,
 });
 
 /**

@@ -12,7 +12,7 @@ import { KeyRing, type Keys } from "./keys.ts";
 import { identityLimits } from "./limits.ts";
 import { Notes } from "./notes.ts";
 import { readOidcSettings, type OidcSettings } from "./oidc-settings.ts";
-import { keyContainer, sessionContainer, workspaceContainer } from "./records.ts";
+import { identityTenant, keyContainer, sessionContainer, workspaceContainer } from "./records.ts";
 import { RootToken, defaultWorkspace } from "./root-token.ts";
 import { SessionBook, type Sessions } from "./sessions.ts";
 import { TokenChecker } from "./tokens.ts";
@@ -48,8 +48,6 @@ export interface Identity {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const tenant = "pinakes.identity";
-
 /**
  * @example
  * const identity = await openIdentity({ items, system, clock, rootToken, log });
@@ -58,7 +56,7 @@ const tenant = "pinakes.identity";
 export async function openIdentity({ items, system, clock, rootToken, oidc = [], log }: IdentityParts): Promise<Identity> {
   const root = new RootToken(rootToken, log);
   const tokens = new TokenChecker({ settings: readOidcSettings(oidc), clock, log });
-  const scope: Scope = system.forTenant(tenant);
+  const scope: Scope = system.forTenant(identityTenant);
   const notes = new Notes(log);
   const [keyRecords, sessionRecords, workspaceRecords] = [
     await keyContainer.open(items),

@@ -7,11 +7,21 @@
  */
 import { z } from "zod";
 import { defineContainer, timestamp } from "../containers/index.ts";
-import { makeCaller, roles, type Caller } from "../domain/caller.ts";
+import { makeCaller, permissions, roles, type Caller } from "../domain/caller.ts";
+
+/** No caller can have it: `tenantScope` refuses names that begin so. */
+export const identityTenant = "pinakes.identity";
 
 const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 
-const person = { workspace_id: z.string(), user_id: z.string(), groups: z.array(z.string()), role: z.enum(roles) };
+const person = {
+  workspace_id: z.string(),
+  user_id: z.string(),
+  groups: z.array(z.string()),
+  role: z.enum(roles),
+  /** Absent in records of before: none. */
+  permissions: z.array(z.enum(permissions)).optional(),
+};
 
 const KeyRecord = z.object({
   id: z.string(),
@@ -68,6 +78,8 @@ export type KeyRepository = Opened<typeof keyContainer>;
 export type SessionRepository = Opened<typeof sessionContainer>;
 export type WorkspaceRepository = Opened<typeof workspaceContainer>;
 
-export function callerOf({ workspace_id, user_id, groups, role }: Pick<KeyRecord, "workspace_id" | "user_id" | "groups" | "role">): Caller {
-  return makeCaller({ tenant: workspace_id, userId: user_id, groups, role });
+type Person = Pick<KeyRecord, "workspace_id" | "user_id" | "groups" | "role" | "permissions">;
+
+export function callerOf({ workspace_id, user_id, groups, role, permissions: granted = [] }: Person): Caller {
+  return makeCaller({ tenant: workspace_id, userId: user_id, groups, role, permissions: granted });
 }

@@ -128,6 +128,7 @@ export class SessionBook implements Sessions {
       user_id: caller.userId,
       groups: [...caller.groups],
       role: caller.role,
+      permissions: [...caller.permissions],
       read_only: auth.readOnly ?? false,
       key_id: auth.keyId ?? null,
       root_sha256: auth.via === "root" ? root.sha256 : null,

@@ -1,5 +1,16 @@
 /** What agents know. */
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
+export {
+  auditLimits,
+  findingKinds,
+  walkWorkspaces,
+  type Audit,
+  type AuditFigures,
+  type Finding,
+  type FindingKind,
+  type FsckInput,
+  type AuditReport,
+} from "./audit/index.ts";
 export { Knowledge, type DeleteOptions } from "./knowledge.ts";
 export type { ListPage } from "./paging.ts";
 export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
@@ -10,7 +21,8 @@ export type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 export type { CollectionPatch, NewCollection } from "./model/collections.ts";
 export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "./model/intake.ts";
 export type { OperationQuery } from "./jobs/operation-desk.ts";
-export type { CollectionQuery } from "./model/list-collections.ts";
+export { collectionSorts, type CollectionQuery } from "./model/list-collections.ts";
+export { managementOperations, type ManagementAnswer } from "./librarian.ts";
 export type { AcrossQuery, CollectionName, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-desk.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
 export type { LoadError, LoadInput, LoadResult } from "./graph/load-triples.ts";
@@ -19,7 +31,9 @@ export type { PatternInput, TermInput, TripleInput, TripleView } from "./graph/t
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export type { UploadInput } from "./documents/upload.ts";
 export type { SearchInput } from "./search/search-input.ts";
-export type { Citation, SearchHit, SearchResult } from "./search/search-result.ts";
+export type { Citation, GraphEdgeView, GraphEntityView, GraphSourceView, SearchHit, SearchMode, SearchResult } from "./search/search-result.ts";
+export type { ProvenanceView } from "./search/provenance.ts";
+export type { GraphSettings } from "./extraction/index.ts";
 export type { CitationCheck, CitationToVerify } from "./citations.ts";
 export {
   defaultNames,

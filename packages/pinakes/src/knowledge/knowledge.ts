@@ -8,6 +8,7 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 import type { EmbeddingModel } from "../ports/embedder.ts";
 import type { Activity } from "./activity.ts";
+import type { Audit } from "./audit/index.ts";
 import { verifyCitations, type CitationCheck, type CitationToVerify } from "./citations.ts";
 import type { Content, DocumentQuery, Passage } from "./documents/documents.ts";
 import type { Grants } from "./documents/grants.ts";
@@ -17,6 +18,7 @@ import type { UploadInput } from "./documents/upload.ts";
 import type { Evaluations } from "./evaluation/evaluations.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { GraphDesk } from "./graph/graph-desk.ts";
+import type { TripleInput } from "./graph/triple-view.ts";
 import type { QueueDesk, QueueView } from "./ingest/queue-desk.ts";
 import type { JobDesk } from "./jobs/job-desk.ts";
 import type { OperationQuery } from "./jobs/operation-desk.ts";
@@ -26,14 +28,17 @@ import { decideCollection, decideRepository, requirePurge, type Decision, type L
 import { lifeOf } from "./model/collection-catalogue.ts";
 import { archived, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import type { Stored } from "./model/library.ts";
-import { checkLimit, countCollections, listCollections, type CollectionQuery } from "./model/list-collections.ts";
-import { openOrCreate } from "./model/open-or-create.ts";
+import { checkLimit, type CollectionQuery } from "./model/list-collections.ts";
+import { openOrCreate, openToQuery } from "./model/open-or-create.ts";
 import type { StatsRecord, VersionInfo } from "./model/records.ts";
 import type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
+import { Librarian } from "./librarian.ts";
 import type { OwnVectors } from "./own-vectors.ts";
 import type { ListPage, Paging } from "./paging.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import type { PipelineDesk } from "./pipelines/index.ts";
+import type { ProvenanceView } from "./search/provenance.ts";
+import { knownAmong, nothingFound, recordsOf, type CollectionName, type QueryMore, type QueryWishes } from "./search/query-answer.ts";
 import type { SearchInput } from "./search/search-input.ts";
 import type { SearchResult } from "./search/search-result.ts";
 import type { Services } from "./services.ts";
@@ -85,6 +90,8 @@ export class Knowledge {
   readonly activity: Activity;
   /** Rows that callers embed themselves, and a look at the vectors below. */
   readonly rows: OwnVectors;
+  /** What every store holds beside what the records say. */
+  readonly audit: Audit;
   /** Triples of collections, by pattern and by SPARQL. */
   readonly graph: GraphDesk;
   /** Collections kept in step with folders and buckets. */
@@ -93,6 +100,8 @@ export class Knowledge {
   readonly evaluations: Evaluations;
   /** Long work: how far it is, and why it failed. */
   readonly jobs: JobDesk;
+  /** Collections of the caller's own, for clients of another librarian. */
+  readonly librarian: Librarian;
 
   constructor(services: Services) {
     this.#parts = services.parts;
@@ -102,9 +111,11 @@ export class Knowledge {
     this.activity = services.activity;
     this.rows = services.rows;
     this.graph = services.graph;
+    this.audit = services.audit;
     this.pipelines = services.pipelineDesk;
     this.evaluations = services.evaluations;
     this.jobs = services.jobDesk;
+    this.librarian = new Librarian(this, services.parts.clock);
   }
 
   get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
@@ -152,13 +163,13 @@ export class Knowledge {
   }
 
   async listCollections(caller: Caller, query: CollectionQuery = {}): Promise<ListPage<CollectionView>> {
-    const page = await listCollections(this.#parts.items, this.#of.library, caller, await this.#withRepository(caller, query));
+    const page = await this.#of.lists.list(caller, await this.#withRepository(caller, query));
     const items = await Promise.all(page.items.map(async (opened) => collectionView(opened, await this.#stats(caller, opened))));
     return { items, next_cursor: page.cursor ?? null };
   }
 
   async countCollections(caller: Caller, query: CollectionQuery = {}): Promise<number> {
-    return countCollections(this.#parts.items, this.#of.library, caller, await this.#withRepository(caller, query));
+    return this.#of.lists.count(caller, await this.#withRepository(caller, query));
   }
 
   async updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionChange> {
@@ -339,11 +350,26 @@ export class Knowledge {
     return { items, total, next_cursor: next === undefined ? null : String(next) };
   }
 
-  async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
+  async search(caller: Caller, input: SearchInput & QueryWishes): Promise<SearchResult & QueryMore> {
     const scope = requireCaller(caller);
-    const result = await this.#of.search.search(caller, input);
+    const { include_metadata, unknown_collections, ...asked } = input;
+    const lenient = unknown_collections === "empty" && asked.collections !== undefined;
+    const open = ({ repository, collection }: CollectionName) => openToQuery(this.#of, caller, repository, collection);
+    const { known, missing } = lenient ? await knownAmong(asked.collections ?? [], open) : { known: asked.collections, missing: [] };
+    const result = lenient && known?.length === 0 ? nothingFound(asked) : await this.#of.search.search(caller, { ...asked, collections: known });
     this.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
-    return result;
+    const named = known ?? result.hits.map(({ repository_id, collection_id }) => ({ repository: repository_id, collection: collection_id }));
+    return {
+      ...result,
+      ...(include_metadata === true ? { collections: await recordsOf(named, ({ repository, collection }) => this.collection(caller, repository, collection)) } : {}),
+      ...(lenient ? { collection_exists: missing.length === 0, missing } : {}),
+    };
+  }
+
+  /** Which passages of which documents state a triple. */
+  async provenance(caller: Caller, repositoryId: string, collectionId: string, triple: TripleInput): Promise<ProvenanceView> {
+    requireCaller(caller);
+    return this.#of.search.provenance(caller, repositoryId, collectionId, triple);
   }
 
   /** Whether each quote stands where the citation says, in the version that it names. */

@@ -2,6 +2,7 @@
 import { Lifecycle } from "../lifecycle/index.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import { Activity, activityContainer } from "./activity.ts";
+import { auditContainer, AuditRounds, type AuditFigures, type RoundsParts } from "./audit/index.ts";
 import { grantsContainer } from "./documents/grants.ts";
 import { lateWrites } from "./documents/late-writes.ts";
 import { DocumentIngester } from "./ingest/ingest-document.ts";
@@ -27,6 +28,8 @@ export interface OpenKnowledgeOptions extends KnowledgeParts {
   readonly places: number;
   /** Of the lifecycle's queues; none when absent. */
   readonly topicPrefix?: string | undefined;
+  /** For the audit in the background: all workspaces, one after the other. */
+  readonly workspaces?: RoundsParts["workspaces"] | undefined;
   /** What pipelines may read; nothing when absent. */
   readonly pipelines?: PipelinePlaces | undefined;
 }
@@ -44,13 +47,15 @@ export interface OpenedKnowledge {
   work(signal: AbortSignal): Promise<void>;
   /** One round of the watchdog over everything that is unfinished. */
   sweep(signal: AbortSignal): Promise<void>;
+  /** The audit in the background: a bounded round of it, and what it found. */
+  readonly audit: { round(signal: AbortSignal): Promise<void>; readonly figures: AuditFigures };
   /** Watches the folders of pipelines, and starts those that are due. */
   readonly pipelines: Pick<Pipelines, "startWatching" | "sweepSchedules" | "listen" | "background">;
   close(): Promise<void>;
 }
 
-export async function openKnowledge({ owner, places, topicPrefix, pipelines: pipelinePlaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  for (const container of [collectionsContainer, documentsContainer, knowledgeWorkContainer, grantsContainer, pipelinesContainer, activityContainer])
+export async function openKnowledge({ owner, places, topicPrefix, pipelines: pipelinePlaces, workspaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
+  for (const container of [collectionsContainer, documentsContainer, knowledgeWorkContainer, grantsContainer, pipelinesContainer, activityContainer, auditContainer])
     await parts.items.openContainer(container);
   const registry = new KnowledgeWork(parts.items, parts.system, parts.clock);
   const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
@@ -73,6 +78,7 @@ export async function openKnowledge({ owner, places, topicPrefix, pipelines: pip
     intake: services.intake,
     pipelines,
     lifecycle,
+    audit: new AuditRounds(services.audit, { ...parts, owner, lifecycle, workspaces: workspaces ?? (async () => undefined) }),
     metrics: () => worker.metrics,
     lateWrites: () => lateWrites(parts.items),
     work: (signal) => worker.run(signal),

@@ -7,6 +7,8 @@ import type { CollectionStats, CompactionResult, QueryHit, QueryMode, VersionSum
 import { noteLateWrite } from "./documents/late-writes.ts";
 import { Shelf } from "./documents/shelf.ts";
 import { archived, type Collections, type OpenCollection } from "./model/collections.ts";
+import { openOrCreate, openToQuery, type UsePieces } from "./model/open-or-create.ts";
+import type { Repositories } from "./model/repositories.ts";
 import type { KnowledgeParts } from "./parts.ts";
 
 export interface OwnRow {
@@ -36,8 +38,10 @@ export interface Written {
 export class OwnVectors {
   readonly #parts: KnowledgeParts;
   readonly #collections: Collections;
+  readonly #pieces: UsePieces;
 
-  constructor(parts: KnowledgeParts, collections: Collections) {
+  constructor(parts: KnowledgeParts, collections: Collections, repositories: Repositories) {
+    this.#pieces = { parts, collections, repositories };
     this.#parts = parts;
     this.#collections = collections;
   }
@@ -49,8 +53,13 @@ export class OwnVectors {
     collectionId: string,
     input: { delta_id?: string | undefined; items: readonly OwnRow[] },
   ): Promise<Written> {
-    const opened = await this.#writable(caller, repositoryId, collectionId);
     const dims = input.items[0]?.vector.length ?? 0;
+    // Rows that cannot be taken make no collection; whether there is one is told first all the same.
+    const opened =
+      dims === 0
+        ? await this.#writable(caller, repositoryId, collectionId)
+        : await openOrCreate(this.#pieces, caller, repositoryId, collectionId, undefined, "Writing vectors");
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     if (dims === 0) throw invalid("items: must be a list of rows with vectors.");
     const upsert = input.items.map(({ id, vector, text, metadata }) => ({
       id,
@@ -73,7 +82,7 @@ export class OwnVectors {
     collectionId: string,
     input: OwnQuery,
   ): Promise<{ hits: readonly Omit<QueryHit, "vector">[]; mode_used: QueryMode }> {
-    const opened = await this.#collections.open(caller, repositoryId, collectionId);
+    const opened = await openToQuery(this.#pieces, caller, repositoryId, collectionId);
     const { min_score, ...query } = input;
     try {
       const { hits, mode } = await this.#parts.vectors.query(caller.scope, nameOf(opened), { ...query, minScore: min_score });

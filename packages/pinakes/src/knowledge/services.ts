@@ -2,6 +2,7 @@
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Activity } from "./activity.ts";
+import { Audit } from "./audit/index.ts";
 import { Documents } from "./documents/documents.ts";
 import { Grants } from "./documents/grants.ts";
 import { Uploads } from "./documents/upload.ts";
@@ -15,8 +16,10 @@ import type { Life, Lifecycle, Participant } from "../lifecycle/index.ts";
 import { JobDesk } from "./jobs/job-desk.ts";
 import { Later, type JobRecord, type Jobs } from "./jobs/jobs.ts";
 import { OperationDesk } from "./jobs/operation-desk.ts";
+import { TopicDesk } from "./jobs/topic-desk.ts";
 import { CollectionArchiving } from "./model/archive-collection.ts";
 import { Collections } from "./model/collections.ts";
+import { CollectionLists } from "./model/gather-collections.ts";
 import { Intake } from "./model/intake.ts";
 import { CollectionDeletion } from "./model/delete-collection.ts";
 import { RepositoryDeletion } from "./model/delete-repository.ts";
@@ -42,6 +45,7 @@ export interface KnowledgePieces {
 export interface Services extends KnowledgePieces {
   readonly repositories: Repositories;
   readonly collections: Collections;
+  readonly lists: CollectionLists;
   readonly documents: Documents;
   readonly uploads: Uploads;
   readonly search: Search;
@@ -55,6 +59,7 @@ export interface Services extends KnowledgePieces {
   readonly grants: Grants;
   readonly rows: OwnVectors;
   readonly graph: GraphDesk;
+  readonly audit: Audit;
   readonly intake: Intake;
 }
 
@@ -64,8 +69,9 @@ export function assembleServices(pieces: KnowledgePieces): Services {
   const collections = new Collections(parts, library, repositories);
   const documents = new Documents(parts, queue);
   const uploads = new Uploads(parts, queue);
-  const search = new Search(parts, collections, library);
+  const search = new Search(parts, collections, library, repositories);
   const deletion = new CollectionDeletion({ parts, library, collections, registry, lifecycle, stores, jobs });
+  const lists = new CollectionLists(parts, library);
   const operationDesk = new OperationDesk({ parts, library, jobs, lifecycle });
   const repositoryDeletion = new RepositoryDeletion(parts, library, deletion, lifecycle);
   registerJobs(jobs, { deletion, repositories: repositoryDeletion, reindexer: new Reindexer(parts, library), library, lifecycle });
@@ -73,6 +79,7 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     ...pieces,
     repositories,
     collections,
+    lists,
     documents,
     uploads,
     search,
@@ -86,10 +93,11 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     jobDesk: new JobDesk({ parts, library, jobs, collections, documents, operations: operationDesk }),
     operationDesk,
     pipelineDesk: new PipelineDesk(pieces.pipelines, collections),
-    queueDesk: new QueueDesk(queue),
-    grants: new Grants(parts, { collections, uploads, documents }),
-    rows: new OwnVectors(parts, collections),
+    queueDesk: new QueueDesk(queue, new TopicDesk(parts, lifecycle)),
+    grants: new Grants(parts, { collections, repositories, uploads, documents }),
+    rows: new OwnVectors(parts, collections, repositories),
     intake: new Intake(parts, { library, collections, repositories }),
+    audit: new Audit({ parts, library, queue, registry, jobs, lifecycle, deletion }),
     graph: new GraphDesk(parts, { collections, repositories }),
   };
 }

@@ -61,7 +61,8 @@ export class Sweep {
     const operation = await lifecycle.carryOn(scope, lifeOf(entry));
     if (operation === undefined || operation.status === "done") return registry.remove(entry);
     found[operation.status] += 1;
-    found.oldestMs = Math.max(found.oldestMs, parts.clock.now() - Date.parse(operation.created_at));
+    // The lag of deletions: nobody waits for an archiving.
+    if (operation.action === "delete-collection") found.oldestMs = Math.max(found.oldestMs, parts.clock.now() - Date.parse(operation.created_at));
   }
 
   async #job(scope: Scope, entry: RegisteredUnfinished): Promise<void> {

@@ -29,6 +29,7 @@ export interface RepositoryView {
   readonly allowed_groups: readonly string[] | null;
   readonly allow_user_collections: boolean;
   readonly auto_create: boolean;
+  readonly create_on_query: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
   readonly graph: GraphSettings | null;
   readonly metadata: Metadata;
@@ -49,6 +50,7 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
     allowed_groups: record.allowed_groups,
     allow_user_collections: record.allow_user_collections,
     auto_create: record.auto_create ?? false,
+    create_on_query: record.create_on_query ?? false,
     chunking_strategy: record.chunking_strategy,
     graph: record.graph ?? null,
     metadata: record.metadata,
@@ -91,6 +93,8 @@ export interface CollectionView {
   readonly total_size_bytes: number;
   readonly chunk_count: number;
   readonly last_sync_at: string | null;
+  /** Loaded or asked, to within some minutes; null: never. */
+  readonly last_used_at: string | null;
   readonly is_default: boolean;
   readonly access: Level | null;
   readonly created_by: string;
@@ -103,6 +107,8 @@ export interface CollectionView {
   readonly deleted_at: string | null;
   readonly purge_at: string | null;
   readonly incarnation: string;
+  /** Another life has the id now; this one is named by its incarnation. */
+  readonly displaced?: true;
   readonly etag: string;
 }
 
@@ -138,6 +144,7 @@ export function collectionView({ repository, collection, etag, decision }: OpenC
     total_size_bytes: counted.total_size_bytes,
     chunk_count: counted.chunk_count,
     last_sync_at: counted.last_sync_at,
+    last_used_at: counted.last_used_at ?? null,
     is_default: collection.is_default,
     access: decision.level,
     created_by: collection.created_by,
@@ -148,6 +155,7 @@ export function collectionView({ repository, collection, etag, decision }: OpenC
     deleted_at: collection.deleted_at,
     purge_at: collection.purge_at,
     incarnation: collection.incarnation,
+    ...(collection.displaced === true ? { displaced: true } : {}),
     etag: [etag, stats?.etag ?? "", Date.parse(repository.updated_at).toString(36)].join("~"),
   };
 }

@@ -19,7 +19,7 @@ import { isConfirmed, nextDue, type Operation } from "./operation.ts";
 import { Operations, type StoredOperation } from "./operations.ts";
 import type { Life, Participant } from "./participant.ts";
 import { Participants, participantsContainer } from "./participants.ts";
-import { Reconciler, type Orphan } from "./reconcile.ts";
+import { Reconciler, type Orphan, type ReconciledPage } from "./reconcile.ts";
 import { Topics } from "./topics.ts";
 
 /** No caller can have it: `tenantScope` refuses names that begin so. */
@@ -209,6 +209,24 @@ export class Lifecycle {
     const orphans = await this.#reconciler.round(scope, options);
     this.metrics.orphansRemoved += orphans.filter(({ removed }) => removed).length;
     return orphans;
+  }
+
+  /** The stores of this process that tell what they hold. */
+  get listing(): readonly string[] {
+    return this.#options.stores.filter(({ capabilities }) => capabilities.list).map(({ store }) => store);
+  }
+
+  /** One page of what a store of this process holds of a tenant, for whoever keeps the cursor. */
+  async reconcilePage(
+    scope: Scope,
+    { store, cursor, remove }: { readonly store: string; readonly cursor?: string | undefined; readonly remove: boolean },
+  ): Promise<ReconciledPage> {
+    const participant = this.#options.stores.find((one) => one.store === store);
+    // One that this process had when the cursor was kept, and has not now.
+    if (participant === undefined) return { orphans: [], lives: 0, cursor: undefined };
+    const page = await this.#reconciler.page(scope, participant, { cursor, remove });
+    this.metrics.orphansRemoved += page.orphans.filter(({ removed }) => removed).length;
+    return page;
   }
 
   async close(): Promise<void> {

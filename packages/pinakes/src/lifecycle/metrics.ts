@@ -11,7 +11,7 @@ export interface LifecycleMetrics {
   malformed: number;
   /** Lives that no record named, removed. */
   orphansRemoved: number;
-  /** As the last sweep found them, over all tenants. */
+  /** As the last sweep found them, over all tenants; `oldestMs`: the age of the oldest delete. */
   unfinished: { readonly running: number; readonly failed: number; readonly oldestMs: number };
 }
 

@@ -21,6 +21,14 @@ export interface Orphan {
   readonly removed: boolean;
 }
 
+export interface ReconciledPage {
+  readonly orphans: readonly Orphan[];
+  /** That were looked at. */
+  readonly lives: number;
+  /** Absent at the end. */
+  readonly cursor: string | undefined;
+}
+
 export interface ReconcilerParts {
   readonly items: ItemStore;
   readonly scope: Scope;
@@ -51,15 +59,23 @@ export class Reconciler {
     let seen = 0;
     let cursor: string | undefined;
     do {
-      const page: HeldLives = await store.incarnations(scope, { limit: pageLives, cursor });
-      for (const held of page.lives) {
-        const orphan = await this.#look(scope, store, held, remove);
-        if (orphan !== undefined) found.push(orphan);
-      }
-      seen += page.lives.length;
+      const page: ReconciledPage = await this.page(scope, store, { cursor, remove });
+      found.push(...page.orphans);
+      seen += page.lives;
       ({ cursor } = page);
     } while (cursor !== undefined && seen < livesMax);
     return found;
+  }
+
+  /** So that whoever keeps the cursor gets to the end, however many there are. */
+  async page(scope: Scope, store: Participant, { cursor, remove }: { readonly cursor: string | undefined; readonly remove: boolean }): Promise<ReconciledPage> {
+    const held: HeldLives = await store.incarnations(scope, { limit: pageLives, cursor });
+    const orphans: Orphan[] = [];
+    for (const life of held.lives) {
+      const orphan = await this.#look(scope, store, life, remove);
+      if (orphan !== undefined) orphans.push(orphan);
+    }
+    return { orphans, lives: held.lives.length, cursor: held.cursor };
   }
 
   async #look(scope: Scope, store: Participant, held: HeldLives["lives"][number], remove: boolean): Promise<Orphan | undefined> {

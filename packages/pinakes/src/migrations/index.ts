@@ -1,3 +1,4 @@
 /** Data of other programs, layouts and engines becomes data of Pinakes: inventoried, copied, proved equal, switched to (RFC 0009). */
 export { Migrations, type DriveOptions, type FinishOptions, type MigrationView, type NewMigration, type UnitView } from "./migrations.ts";
+export { moveStores, type MoveReport, type MovingStores } from "./engine/move-stores.ts";
 export type { MigrationParts } from "./parts.ts";

@@ -8,6 +8,8 @@ import { migrationLimits } from "./limits.ts";
 import type { MigrationParts } from "./parts.ts";
 import type { Places } from "./places.ts";
 import type { MigrationSource } from "./source.ts";
+import { LisaSource, LisaSpec } from "./other/lisa-source.ts";
+import { UnregisteredSource, UnregisteredSpec } from "./other/unregistered-source.ts";
 import { ChromaSpec, RowsSpec } from "./rows/spec.ts";
 import { TriplesSpec } from "./triples/spec.ts";
 
@@ -24,9 +26,15 @@ interface Kind<Spec> {
 }
 
 const kinds: Readonly<Record<string, Kind<never>>> = {
+  triples: defineKind({ spec: TriplesSpec, open: async (spec, opening) => (await import("./triples/open-triples.ts")).openTriples(spec, opening) }),
   rows: defineKind({ spec: RowsSpec, open: async (spec, opening) => (await import("./rows/open-rows.ts")).openRows(spec, opening) }),
   chroma: defineKind({ spec: ChromaSpec, open: async (spec, opening) => (await import("./rows/open-rows.ts")).openChroma(spec, opening) }),
-  triples: defineKind({ spec: TriplesSpec, open: async (spec, opening) => (await import("./triples/open-triples.ts")).openTriples(spec, opening) }),
+  unregistered: defineKind({
+    spec: UnregisteredSpec,
+    open: async (spec, { parts, places, caller }) =>
+      new UnregisteredSource(spec, parts, caller.scope, spec.listing === undefined ? undefined : await places.file(spec.listing)),
+  }),
+  lisa: defineKind({ spec: LisaSpec, open: async (spec, { parts, places, caller }) => new LisaSource(spec, parts, caller, await places.file(spec.folder)) }),
 };
 
 function defineKind<Spec>(kind: Kind<Spec>): Kind<never> {

@@ -23,7 +23,7 @@ export interface NewMigration {
 }
 
 export type MigrationView = Omit<MigrationRecord, "id" | "format" | "lease_owner" | "lease_until"> & { readonly working: boolean };
-export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "keep" | "adopted">;
+export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "keep" | "adopted" | "whole">;
 
 export interface FinishOptions {
   /** Remove the old form: never without this. */
@@ -292,6 +292,6 @@ function view({ id: _id, format: _format, lease_owner, lease_until: _until, ...r
   return { ...record, working: isWork(record.state) && lease_owner !== null };
 }
 
-function unitView({ id: _id, migration_id: _migration, checkpoint: _checkpoint, keep: _keep, adopted: _adopted, ...unit }: UnitRecord): UnitView {
+function unitView({ id: _id, migration_id: _migration, checkpoint: _checkpoint, keep: _keep, adopted: _adopted, whole: _whole, ...unit }: UnitRecord): UnitView {
   return unit;
 }

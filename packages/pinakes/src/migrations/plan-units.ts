@@ -4,7 +4,7 @@ import { isSame, type Measured } from "./content-hash.ts";
 import { migrationLimits } from "./limits.ts";
 import { unitId, type MigrationRecord, type State, type UnitRecord } from "./records.ts";
 import type { FoundUnit, Problem } from "./source.ts";
-import type { Work } from "./worker.ts";
+import { nowhere, type Work } from "./worker.ts";
 
 type Planned = Partial<MigrationRecord> & { readonly state: State };
 
@@ -64,6 +64,10 @@ async function lookAtTarget(of: Work, unit: UnitRecord, inventory: Measured, tar
   const wrong = (reason: string) => problem({ where: unit.name, reason });
   const { collection, repository, user } = unit.target;
   const where = user === undefined ? `collection ${show(collection)} of repository ${show(repository)}` : `collection ${show(collection)} of user ${show(user)}`;
+  if (unit.whole) {
+    const here = await source.measureHeld(unit, { scope, place: nowhere, signal });
+    return isSame(here, inventory) ? { ...unit, status: "already" } : unit;
+  }
   try {
     const ids = parts.intake.idsOf(unit.target);
     const key = `${ids.repository_id}/${ids.collection_id}`;
@@ -72,14 +76,17 @@ async function lookAtTarget(of: Work, unit: UnitRecord, inventory: Measured, tar
     if (other !== undefined) wrong(`goes to the ${where}, as ${show(other)} does; name another one for it.`);
     if (!(await parts.intake.hasRepository(scope, unit.target))) wrong(`goes to repository ${show(repository)}, which does not exist; make it first.`);
     const there = await parts.intake.find(scope, ids);
-    if (there === undefined || unit.adopted !== null) {
-      if (there !== undefined) wrong(`would be registered as ${where}, which exists; name another one for it.`);
+    if (there === undefined) return unit;
+    const found = { repository_id: there.repository_id, incarnation: there.incarnation };
+    if (unit.adopted !== null && there.incarnation === unit.adopted) return { ...unit, ...found, status: "already" };
+    if (unit.adopted !== null) {
+      wrong(`would be registered as ${where}, which exists; name another one for it.`);
       return unit;
     }
     if (there.held_by !== undefined && there.held_by !== record.migration_id)
       wrong(`goes to ${where}, which migration ${show(there.held_by)} fills; finish that one or roll it back.`);
     const here = await source.measureHeld(unit, { scope, place: there, signal });
-    if (isSame(here, inventory)) return { ...unit, status: "already", repository_id: there.repository_id, incarnation: there.incarnation };
+    if (isSame(here, inventory)) return { ...unit, ...found, status: "already" };
     if (here.count > 0) wrong(`goes to ${where}, which holds ${here.count} rows of other content; name another one, or empty it first.`);
     return unit;
   } catch (error) {
@@ -108,6 +115,7 @@ function plannedUnit(migration_id: string, found: FoundUnit, number: number, { r
     created_at: found.created_at ?? null,
     description: found.description ?? null,
     adopted: found.incarnation ?? null,
+    whole: found.whole ?? false,
     repository_id: null,
     incarnation: null,
     made: false,

@@ -78,6 +78,7 @@ export const Unit = z.object({
   created_at: z.string().nullable(),
   description: z.string().nullable(),
   adopted: z.string().nullable(),
+  whole: z.boolean(),
   repository_id: z.string().nullable(),
   incarnation: z.string().nullable(),
   /** Whether the collection was made by this migration. */

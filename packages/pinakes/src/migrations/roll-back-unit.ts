@@ -8,6 +8,10 @@ export async function rollBackUnit(of: Work, unit: UnitRecord): Promise<UnitReco
   // Nothing of it was touched; what was there before is not ours to remove.
   if (unit.incarnation === null || unit.status === "already") return unit;
   const place = placeOf(unit);
+  if (unit.whole) {
+    await source.clear(unit, { scope, place, signal });
+    return unit;
+  }
   const there = await parts.intake.find(scope, place);
   if (there?.incarnation !== place.incarnation) {
     if (unit.old === "removed")

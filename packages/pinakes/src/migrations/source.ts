@@ -26,6 +26,8 @@ export interface FoundUnit {
   readonly keep?: JsonValue | undefined;
   /** The life that the stores hold already: the unit is registered where it is, and nothing is copied. */
   readonly incarnation?: string | undefined;
+  /** It is not one collection, and brings what it needs: nothing is registered or held for it. */
+  readonly whole?: boolean;
 }
 
 export interface UnitName {

@@ -51,7 +51,7 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
   const { parts, ledger, scope, record, source, signal } = of;
   for await (const found of ledger.units(scope, record.migration_id)) {
     if (found.status !== "planned" && found.status !== "copying") continue;
-    const { incarnation, repository_id, made } = await parts.intake.register(scope, found.target, {
+    const { incarnation, repository_id, made } = found.whole ? { ...nowhere, made: false } : await parts.intake.register(scope, found.target, {
       migration_id: record.migration_id,
       created_by: record.created_by,
       created_at: found.created_at ?? undefined,
@@ -122,7 +122,7 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
   }
   for await (const unit of ledger.units(scope, record.migration_id)) {
     if (unit.status === "already") continue;
-    await parts.intake.release(scope, placeOf(unit), record.migration_id);
+    if (!unit.whole) await parts.intake.release(scope, placeOf(unit), record.migration_id);
     await ledger.putUnit(scope, { ...unit, status: "switched" }, parts.owner);
   }
   return { state: "switched" };
@@ -154,7 +154,11 @@ export function heldOf({ scope, signal }: Work, unit: UnitRecord): Held {
   return { scope, place: placeOf(unit), signal };
 }
 
-export function placeOf({ repository_id, incarnation, target }: UnitRecord): Held["place"] {
+/** Of what is not one collection. */
+export const nowhere: Held["place"] = { repository_id: "", collection_id: "", incarnation: "" };
+
+export function placeOf({ repository_id, incarnation, target, whole }: UnitRecord): Held["place"] {
+  if (whole) return nowhere;
   invariant(repository_id !== null && incarnation !== null, "CORRUPT", `unit "${target.collection}" was copied and has no place`);
   return { repository_id, collection_id: target.collection, incarnation };
 }

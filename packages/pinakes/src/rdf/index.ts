@@ -1,5 +1,4 @@
-export { type RdfFormat, type RdfFormatInfo, rdfFormats, type RdfWriteFormat, formatOfContentType, formatOfFileName, negotiateFormat } from "./formats.ts";
-export { rdfLimits, type ReadLimits } from "./limits.ts";
+export { type RdfFormat, rdfFormats, type RdfWriteFormat, formatOfContentType, formatOfFileName } from "./formats.ts";
 export { parseTermParameter } from "./parse-term.ts";
-export { readRdf, type ReadRdfOptions } from "./read-rdf.ts";
-export { writeRdf, type WriteRdfOptions } from "./write-rdf.ts";
+export { readRdf } from "./read-rdf.ts";
+export { writeRdf } from "./write-rdf.ts";

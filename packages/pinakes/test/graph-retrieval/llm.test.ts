@@ -32,7 +32,10 @@ const text = ["Ada works_for Acme.", "Bob lives_in Oslo.", "Ada was_born 1815-12
 
 async function llmPlace(): Promise<Place> {
   const place = await newPlace(test);
-  await test.knowledge.updateCollection(place.caller, place.repository, place.collection, { graph: { extract: "llm", model: "reader" }, chunking_strategy: paged });
+  await test.knowledge.updateCollection(place.caller, place.repository, place.collection, {
+    graph: { extract: "llm", model: "reader" },
+    chunking_strategy: paged,
+  });
   return place;
 }
 
@@ -50,7 +53,11 @@ describe("typed extraction with a model", () => {
     expect(supports.map((line) => line.replace(/> .* #/, " #"))).toEqual(["p/was_born #2", "p/works_for #0", "p/lives_in #1"]);
     expect(server.seen).toHaveLength(3);
     for (const { authorization, body } of server.seen) {
-      expect({ authorization, model: body.model, format: body.response_format?.type }).toEqual({ authorization: `Bearer ${key}`, model: "test-1", format: "json_schema" });
+      expect({ authorization, model: body.model, format: body.response_format?.type }).toEqual({
+        authorization: `Bearer ${key}`,
+        model: "test-1",
+        format: "json_schema",
+      });
     }
   });
 
@@ -120,8 +127,13 @@ describe("typed extraction with a model", () => {
     const patch = (graph: unknown) => test.knowledge.updateCollection(place.caller, place.repository, place.collection, { graph });
     await expect(patch({ extract: "llm", model: "other" })).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("there are reader") });
     await using without = await openTestPinakes("memory");
-    await expect(without.knowledge.createRepository(without.admin, { graph: { extract: "llm" } })).rejects.toMatchObject({ detail: expect.stringContaining("PINAKES_CHAT_MODELS") });
-    await expect(openTestPinakes("memory", { chatModels: [{ id: "x", provider: "other", model: "m" }] })).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("chatModels[0].provider") });
+    await expect(without.knowledge.createRepository(without.admin, { graph: { extract: "llm" } })).rejects.toMatchObject({
+      detail: expect.stringContaining("PINAKES_CHAT_MODELS"),
+    });
+    await expect(openTestPinakes("memory", { chatModels: [{ id: "x", provider: "other", model: "m" }] })).rejects.toMatchObject({
+      code: "INVALID",
+      detail: expect.stringContaining("chatModels[0].provider"),
+    });
   });
 });
 
@@ -131,7 +143,11 @@ describe("the chat driver", () => {
 
   it("errors have our codes and tell neither the key nor the passage", async () => {
     const chat = await open();
-    const ask = async (): Promise<Error> => chat.answer(question).then(() => new Error("answered"), (error: unknown) => error as Error);
+    const ask = async (): Promise<Error> =>
+      chat.answer(question).then(
+        () => new Error("answered"),
+        (error: unknown) => error as Error,
+      );
     const cases = [
       [fails(429, "slow down"), { code: "THROTTLED", retryable: true }],
       [fails(500, "out of order"), { code: "UNAVAILABLE", retryable: true }],
@@ -151,7 +167,9 @@ describe("the chat driver", () => {
   });
 
   it("a key that is not set is told at the start, and a signal ends a question", async () => {
-    await expect(openChatModel({ id: "r", provider: "openai", model: "m", apiKeyEnv: "NOWHERE" }, { env: {} })).rejects.toMatchObject({ detail: expect.stringContaining("NOWHERE") });
+    await expect(openChatModel({ id: "r", provider: "openai", model: "m", apiKeyEnv: "NOWHERE" }, { env: {} })).rejects.toMatchObject({
+      detail: expect.stringContaining("NOWHERE"),
+    });
     const chat = await open();
     const asked = Promise.withResolvers<void>();
     server.behave = () => () => asked.resolve();

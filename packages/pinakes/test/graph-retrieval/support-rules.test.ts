@@ -50,7 +50,10 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     await until(async () => (await actualSupports(test.pinakes, place)).every((line) => line.includes(".3.1 #")) || undefined);
     expect(about(await sound(place), "city")).toEqual(['<e/ada> <p/city> "London"', '<e/bob> <p/city> "Oslo"']);
     // Once more from nothing: the names of things do not depend on which run made them.
-    const { collection_id: other } = await test.knowledge.createCollection(place.caller, place.repository, { name: "Other", graph: { extract: "structured", key: "name" } });
+    const { collection_id: other } = await test.knowledge.createCollection(place.caller, place.repository, {
+      name: "Other",
+      graph: { extract: "structured", key: "name" },
+    });
     const again = { ...place, collection: other };
     await uploaded(again, "a.csv", "name,city\nAda,London\nBob,Paris\n");
     expect(await sound(again)).toEqual(before);

@@ -286,6 +286,14 @@ describe("R-TG-122 the SPARQL protocol", () => {
     });
   });
 
+  it("R-TG-125 a client that goes away ends the work", async () => {
+    const site = await filled();
+    const stop = new AbortController();
+    stop.abort();
+    const reply = await send(site, "sparql", "application/sparql-query", "ASK { ?s ?p ?o }", { signal: stop.signal });
+    expect(reply).toMatchObject({ ...problem(400), json: { retryable: true } });
+  });
+
   it("R-TG-127 GRAPH reaches the graphs of the collection and no others, in one and across several", async () => {
     const [one, two, apart] = [await newSite(server, key), await newSite(server, key), await newSite(server, key)];
     for (const [i, site] of [one, two, apart].entries()) await load(site, "application/trig", `<a:g> { <a:s> <a:p> ${i} } <a:g${i}> { <a:s> <a:p> ${i} }`);

@@ -20,7 +20,11 @@ export async function openChatProvider(settings: ChatSettings, fetch: typeof glo
   return settings.provider === "bedrock" ? openBedrock(settings, fetch, env) : openCompatible(settings, fetch, env);
 }
 
-async function openCompatible(settings: Exclude<ChatSettings, { provider: "bedrock" }>, fetch: typeof globalThis.fetch, env: Environment): Promise<ChatProvider> {
+async function openCompatible(
+  settings: Exclude<ChatSettings, { provider: "bedrock" }>,
+  fetch: typeof globalThis.fetch,
+  env: Environment,
+): Promise<ChatProvider> {
   const baseURL = settings.baseUrl ?? (settings.provider === "ollama" ? ollamaUrl : openAiUrl);
   const variable = settings.apiKeyEnv ?? (baseURL === openAiUrl ? "OPENAI_API_KEY" : undefined);
   const apiKey = variable === undefined ? undefined : env[variable];
@@ -56,5 +60,9 @@ async function openBedrock(settings: Extract<ChatSettings, { provider: "bedrock"
     ...(secretAccessKey === undefined ? {} : { secretAccessKey }),
     ...(sessionToken === undefined ? {} : { sessionToken }),
   });
-  return { model: provider(settings.model), name: `bedrock in ${region}`, secrets: [secretAccessKey, sessionToken, apiKey].filter((secret) => secret !== undefined) };
+  return {
+    model: provider(settings.model),
+    name: `bedrock in ${region}`,
+    secrets: [secretAccessKey, sessionToken, apiKey].filter((secret) => secret !== undefined),
+  };
 }

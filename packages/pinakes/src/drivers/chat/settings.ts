@@ -39,7 +39,8 @@ const settings = z.discriminatedUnion("provider", [
 export type ChatSettings = Readonly<z.infer<typeof settings>>;
 
 export function readChatSettings(json: unknown): readonly ChatSettings[] {
-  if (!Array.isArray(json)) throw invalid(`chatModels: must be a list such as [{ "id": "own", "provider": "ollama", "model": "llama3.2" }], got ${show(json)}.`);
+  if (!Array.isArray(json))
+    throw invalid(`chatModels: must be a list such as [{ "id": "own", "provider": "ollama", "model": "llama3.2" }], got ${show(json)}.`);
   if (json.length > chatModelsMax) throw invalid(`chatModels: at most ${chatModelsMax}, got ${json.length}.`);
   const models = json.map((entry: unknown, i) => readOne(entry, `chatModels[${i}]`));
   for (const [i, { id }] of models.entries())

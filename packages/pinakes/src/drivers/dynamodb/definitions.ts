@@ -122,6 +122,24 @@ export class Definitions {
     }
   }
 
+  tableOf(name: string): string {
+    return containerTable(this.#prefix, name);
+  }
+
+  /** Of every container that is stored. */
+  async all(): Promise<readonly NormalDefinition[]> {
+    const found: NormalDefinition[] = [];
+    for (let start: Record<string, { S?: string }> | undefined, first = true; first || start !== undefined; first = false) {
+      const page = await this.#dynamo.repeat("list the containers", (api) =>
+        api.scan({ TableName: this.#meta, ConsistentRead: true, ...(start === undefined ? {} : { ExclusiveStartKey: start as { pk: { S: string } } }) }),
+      );
+      for (const item of page.Items ?? [])
+        if (item["pk"]?.S?.startsWith("container#") === true && item["def"]?.S !== undefined) found.push((JSON.parse(item["def"].S) as StoredDefinition).definition);
+      start = page.LastEvaluatedKey as typeof start;
+    }
+    return found;
+  }
+
   async #require(name: string): Promise<Definition> {
     const found = await this.#read(name);
     invariant(found !== undefined, "INTERNAL", `The definition of container "${name}" is gone from the meta table.`);

@@ -19,7 +19,7 @@ import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { IndexBuilder } from "./build.ts";
-import { keyText, type Dynamo } from "./client.ts";
+import { keyText, type Attributes, type Dynamo } from "./client.ts";
 import { Committer } from "./commit.ts";
 import { Definitions, type Definition } from "./definitions.ts";
 import { errorName } from "./errors.ts";
@@ -84,6 +84,22 @@ export class DynamoItemEngine implements ItemEngine {
   async signingKey(): Promise<Uint8Array> {
     await createMetaTable(this.#dynamo, this.#meta, this.#closing.signal);
     return readSigningKey(this.#dynamo, this.#meta);
+  }
+
+  async definitions(): Promise<readonly NormalDefinition[]> {
+    await createMetaTable(this.#dynamo, this.#meta, this.#closing.signal);
+    return this.#definitions.all();
+  }
+
+  /** Of all tenants, in the service's own order. */
+  async dump(container: string, cursor: string | undefined, limit: number): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
+    const table = this.#definitions.tableOf(container);
+    const start = cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Attributes };
+    const page = await this.#dynamo.repeat(`read all of ${table}`, (api) => api.scan({ TableName: table, Limit: limit, ConsistentRead: true, ...start }));
+    const items = (page.Items ?? []).filter((item) => item["sk"]?.S?.startsWith("i") === true && /^[ph]/.test(item["pk"]?.S ?? ""));
+    const loaded = await mapLimited(items, documentsInParallel, async (item) => (await this.#documents.load(table, item as Attributes))?.stored);
+    const next = page.LastEvaluatedKey === undefined ? undefined : JSON.stringify(page.LastEvaluatedKey);
+    return { rows: loaded.flatMap((stored) => (stored === undefined ? [] : [stored])), cursor: next };
   }
 
   async openContainer(definition: NormalDefinition, { dropUndeclaredIndexes = false }: OpenContainerOptions): Promise<void> {

@@ -74,6 +74,21 @@ export class PostgresItemEngine implements ItemEngine {
     return this.#key;
   }
 
+  async definitions(): Promise<readonly NormalDefinition[]> {
+    const rows = await this.#database.query<[string]>(`SELECT definition FROM ${this.#names.containers}`);
+    return rows.map(([definition]) => JSON.parse(definition) as NormalDefinition);
+  }
+
+  /** Of all tenants, in the order of their keys. */
+  async dump(container: string, cursor: string | undefined, limit: number): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
+    const after = cursor === undefined ? ["", ""] : (JSON.parse(cursor) as [string, string]);
+    const sql = `SELECT pk, id, etag, modified_at, ttl, doc FROM ${this.#names.table(container)} WHERE (pk, id) > ($1, $2) ORDER BY pk, id LIMIT $3`;
+    const found = await this.#database.query<[string, string, string, number, number | null, string]>(sql, [...after, limit]);
+    const rows = found.map(([pk, idKey, etag, modifiedAt, ttl, json]) => ({ pk, idKey, etag, modifiedAt, ttl, json }));
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return { rows, cursor: last === undefined ? undefined : JSON.stringify([last.pk, last.idKey]) };
+  }
+
   async openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void> {
     const loaded = await defineContainer(this.#database, this.#names, this.#catalog, definition, options);
     this.#catalog.open(loaded);

@@ -34,3 +34,10 @@ export async function openPostgresItems({
   const engine = await PostgresItemEngine.open(url, database, poolSize, clock);
   return createItemStore(engine, { clock });
 }
+
+/** The engine below the store, for moving all of it elsewhere. */
+export async function connectPostgresEngine({ url, database, clock = systemClock }: PostgresItemsOptions & { readonly database: string }): Promise<PostgresItemEngine> {
+  return PostgresItemEngine.open(url, database, 10, clock);
+}
+
+export { openPostgresTriples } from "./triples/index.ts";

@@ -3,7 +3,7 @@
  * own status; what goes wrong later can only cut the answer, which clients notice as a broken transfer, never as a shorter answer.
  */
 
-export const readAheadCharsMax = 1_048_576;
+const readAheadCharsMax = 1_048_576;
 
 /** What is short is made whole. */
 export async function readAhead(texts: AsyncIterable<string>, charsMax: number = readAheadCharsMax): Promise<AsyncIterable<Uint8Array>> {

@@ -1,17 +1,17 @@
 /** Collections over HTTP. */
 import { z } from "zod";
-import type { Knowledge } from "../../knowledge/index.ts";
+import { collectionSorts, type Knowledge } from "../../knowledge/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
-import { accepted, created, defineRoute, ok, queryFlag, type Route } from "../kit/index.ts";
+import { accepted, created, defineRoute, ok, queryFlag, queryInteger, type Route } from "../kit/index.ts";
 import { chunkingInput, cid, Collection, graphInput, groupsInput, Job, metadataInput, pageOf, paging, rid } from "./schemas.ts";
 
 const fields = {
-  name: z.string().optional().describe("Letters, digits, spaces, - and _; unique in the repository, ignoring case."),
-  description: z.string().optional(),
+  name: z.string().nullable().optional().describe("Letters, digits, spaces, - and _; unique in the repository, ignoring case. null: the id."),
+  description: z.string().nullable().optional().describe("null: none."),
   chunking_strategy: chunkingInput.optional(),
   allow_chunking_override: z.boolean().optional(),
   graph: graphInput.optional(),
-  metadata: metadataInput.optional(),
+  metadata: metadataInput.nullable().optional().describe("Replaces tags and fields as a whole; null: none."),
   allowed_groups: groupsInput.optional(),
   private: z.boolean().optional().describe("Only its creator and admins see it."),
 };
@@ -19,13 +19,23 @@ const fields = {
 const filters = {
   q: z.string().optional().describe("In the name or the description, ignoring case."),
   tag: z.string().optional(),
-  status: z.enum(["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED", "all"]).optional().describe("ACTIVE when absent."),
+  tags: z.array(z.string()).optional().describe("Several: tags=a&tags=b. A tag that nobody uses finds nothing."),
+  tag_match: z.enum(["any", "all"]).optional().describe("Whether one of the tags is enough; all when absent."),
+  status: z
+    .enum(["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED", "live", "all"])
+    .optional()
+    .describe("ACTIVE when absent; live: also ARCHIVED. DELETED: the trash, with former lives of an id that is in use again (`displaced`)."),
   created_by: z.string().optional(),
-  sort: z.enum(["created_at", "updated_at", "name"]).optional(),
+  sort: z.enum(collectionSorts).optional().describe("created_at when absent. By last use, one that was never used counts as used when it was made."),
   order: z.enum(["asc", "desc"]).optional(),
+  unused_since: z.string().optional().describe("Those that nobody loaded or asked since this time."),
+  min_size_bytes: queryInteger({ min: 0 }).optional(),
+  max_size_bytes: queryInteger({ min: 0 }).optional(),
   ...paging,
 };
 
+const incarnation = z.string().optional().describe("Which of the lives that had the id; of the trash. The last one when absent.");
+const problem = { contentType: "application/problem+json" } as const;
 const one = "/v1/repositories/{rid}/collections/{cid}";
 const params = z.object({ rid, cid });
 const answer = { 200: { description: "The collection as it is now.", schema: Collection } };
@@ -91,10 +101,10 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "collections",
       auth: "caller",
       params,
-      query: z.object({ deleted: queryFlag().optional().describe("Also when it is deleted.") }),
+      query: z.object({ deleted: queryFlag().optional().describe("Also when it is deleted."), incarnation }),
       answers: { 200: { description: "The collection.", schema: Collection } },
       handler: async ({ caller, params: p, query }) => {
-        const collection = await knowledge.collection(caller, p.rid, p.cid, { deleted: query.deleted ?? false });
+        const collection = await knowledge.collection(caller, p.rid, p.cid, { deleted: query.deleted ?? false, incarnation: query.incarnation });
         return ok(collection, { etag: collection.etag });
       },
     }),
@@ -120,13 +130,22 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       path: one,
       operationId: "deleteCollection",
       summary: "Delete a collection",
-      description: "Unreadable at once. Every byte is kept for 90 days, in which it can be restored; with purge=true everything is removed now.",
+      description:
+        "Unreadable at once. Every byte is kept for 90 days, in which it can be restored; with purge=true everything is removed now, which needs the permission `purge`. The job of a purge is also an operation: GET /v1/operations/{id} tells how far each store is.",
       tag: "collections",
       auth: "caller",
       conditional: true,
       params,
-      query: z.object({ confirm: z.string().optional().describe("The id of the collection; needed for a purge."), purge: queryFlag().optional() }),
-      answers: { 202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job } },
+      query: z.object({
+        confirm: z.string().optional().describe("The id of the collection; needed for a purge."),
+        purge: queryFlag().optional(),
+        incarnation,
+        allow_partial: queryFlag().optional().describe("Go on although a store cannot delete; the result says `partial`."),
+      }),
+      answers: {
+        202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job },
+        409: { description: "A store cannot delete (store_cannot_delete), and nothing has changed; or a migration holds the collection.", ...problem },
+      },
       handler: async ({ caller, params: p, query, ifMatch }) => {
         const job = await knowledge.deleteCollection(caller, p.rid, p.cid, { ...query, ifMatch });
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
@@ -164,12 +183,15 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       path: `${one}:restore`,
       operationId: "restoreCollection",
       summary: "Restore a deleted collection, exactly as it was",
+      description: "The life that was deleted last, or the one that is named. Where its id or its name is taken meanwhile it is a 409 that says so.",
       tag: "collections",
       auth: "caller",
       params,
-      answers: answer,
-      handler: async ({ caller, params: p }) => {
-        const collection = await knowledge.restoreCollection(caller, p.rid, p.cid);
+      query: z.object({ incarnation }),
+      body: z.strictObject({ incarnation: z.string().optional() }).optional(),
+      answers: { ...answer, 410: { description: "Its time is over: it is being removed for good, or is gone.", ...problem } },
+      handler: async ({ caller, params: p, query, body }) => {
+        const collection = await knowledge.restoreCollection(caller, p.rid, p.cid, { incarnation: body?.incarnation ?? query.incarnation });
         return ok(collection, { etag: collection.etag });
       },
     }),

@@ -58,7 +58,7 @@ export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
       params: z.object({ eid }),
       body: z
         .strictObject({
-          mode: z.enum(["hybrid", "vector", "keyword"]).optional(),
+          mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional(),
           fusion: z.enum(["convex", "rrf"]).optional(),
           vector_weight: z.number().optional(),
           diversity: z.number().optional(),

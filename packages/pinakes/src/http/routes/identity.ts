@@ -1,13 +1,13 @@
 /** Keys, sessions and who is calling, over HTTP. */
 import { z } from "zod";
 import type { Identity } from "../../identity/index.ts";
-import { roles } from "../../domain/caller.ts";
+import { permissions, roles } from "../../domain/caller.ts";
 import { created, defineRoute, noContent, ok, type Route } from "../kit/index.ts";
 import { sessionCookieNameDefault } from "../kit/credentials.ts";
 import { id, Key, pageOf, paging } from "./schemas.ts";
 
 const Me = z
-  .looseObject({ user_id: z.string(), workspace_id: z.string(), groups: z.array(z.string()), role: z.enum(roles), via: z.string() })
+  .looseObject({ user_id: z.string(), workspace_id: z.string(), groups: z.array(z.string()), role: z.enum(roles), permissions: z.array(z.enum(permissions)), via: z.string() })
   .meta({ id: "Me" });
 
 export function identityRoutes(identity: Identity): readonly Route[] {
@@ -29,6 +29,7 @@ function keyRoutes(identity: Identity): readonly Route[] {
         workspace_id: z.string().optional(),
         groups: z.array(z.string()).optional(),
         role: z.enum(roles).optional(),
+        permissions: z.array(z.enum(permissions)).optional().describe("`purge`: to remove for good what the user may delete. Admins have it."),
         name: z.string().optional(),
         expires_at: z.string().optional(),
         scopes: z.array(z.enum(["read", "write"])).optional(),

@@ -6,7 +6,15 @@ import { id } from "./schemas.ts";
 
 const q = id.describe("Name of the queue.");
 const params = z.object({ q, dead: id.describe("Id of the dead letter.") });
-const Dead = z.looseObject({ dead_id: z.string(), document_id: z.string(), reason: z.string().nullable() }).meta({ id: "DeadLetter" });
+const Dead = z
+  .looseObject({
+    dead_id: z.string(),
+    document_id: z.string().optional().describe("Of the queue of documents."),
+    message: z.json().optional().describe("Of a queue of the lifecycle: what was sent."),
+    cause: z.string(),
+    reason: z.string().nullable(),
+  })
+ .meta({ id: "DeadLetter" });
 const Queue = z.looseObject({ name: z.string(), waiting: z.number(), in_progress: z.number(), failed: z.number(), dead: z.number() }).meta({ id: "Queue" });
 
 export function operationRoutes(knowledge: Knowledge): readonly Route[] {
@@ -19,7 +27,7 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/queues",
       operationId: "listQueues",
-      summary: "Queues, as far as the workspace is in them",
+      summary: "Queues, as far as the workspace is in them: that of documents, and one for each store that takes part in deletes",
       tag: "operation",
       auth: "caller",
       answers: { 200: { description: "Each queue with its numbers.", schema: z.object({ items: z.array(Queue) }) } },
@@ -58,7 +66,7 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "operation",
       auth: "caller",
       params,
-      answers: { 204: { description: "It is gone; the document stays as it is." } },
+      answers: { 204: { description: "It is gone; what it was about stays as it is." } },
       handler: async ({ caller, params: p }) => {
         await knowledge.queue.discard(caller, p.q, p.dead);
         return noContent();

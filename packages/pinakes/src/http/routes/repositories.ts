@@ -10,6 +10,7 @@ const fields = {
   allowed_groups: groupsInput.optional(),
   allow_user_collections: z.boolean().optional().describe("Whether who is no admin may make collections; true when absent."),
   auto_create: z.boolean().optional().describe("Whether a document for a collection that is not there makes it; false when absent."),
+  create_on_query: z.boolean().optional().describe("Whether a query for a collection that is not there makes it; false when absent."),
   chunking_strategy: chunkingInput.optional(),
   graph: graphInput.optional(),
   metadata: metadataInput.optional(),

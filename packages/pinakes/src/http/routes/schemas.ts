@@ -45,7 +45,9 @@ export const GraphSettings = z
 /** Checked by the feature. */
 export const graphInput = z
   .json()
-  .describe("What of documents goes into the graph: `{ extract: off | structured | cooccurrence | llm, key, model, entity_types }`. null: as the parent has it.");
+  .describe(
+    "What of documents goes into the graph: `{ extract: off | structured | cooccurrence | llm, key, model, entity_types }`. null: as the parent has it.",
+  );
 
 export const Metadata = z.object({ tags: z.array(z.string()), custom_fields: json }).meta({ id: "Metadata" });
 export const metadataInput = z.strictObject({ tags: z.array(z.string()).optional(), custom_fields: json.optional() });
@@ -60,6 +62,7 @@ export const Repository = z
     allowed_groups: z.array(z.string()).nullable(),
     allow_user_collections: z.boolean(),
     auto_create: z.boolean(),
+    create_on_query: z.boolean(),
     chunking_strategy: ChunkingStrategy.nullable(),
     graph: GraphSettings.nullable(),
     metadata: Metadata,
@@ -98,6 +101,7 @@ export const Collection = z
     total_size_bytes: z.number(),
     chunk_count: z.number(),
     last_sync_at: z.string().nullable(),
+    last_used_at: z.string().nullable(),
     is_default: z.boolean(),
     access: z.enum(["READ", "WRITE", "ADMIN"]).nullable(),
     created_by: z.string(),
@@ -178,13 +182,25 @@ export const SearchAnswer = z
     hits: z.array(Hit),
     graph: z
       .looseObject({
-        entities: z.array(z.looseObject({ entity: z.string(), words: z.string(), score: z.number() })),
-        edges: z.array(z.looseObject({ s: json, p: json, o: json, hop: z.number(), score: z.number(), sources: z.array(z.looseObject({ document_id: z.string(), chunk_id: z.string() })) })),
+        entities: z.array(z.looseObject({ entity: json, words: z.string(), score: z.number() })),
+        edges: z.array(
+          z.looseObject({
+            s: json,
+            p: json,
+            o: json,
+            hop: z.number(),
+            score: z.number(),
+            sources: z.array(z.looseObject({ document_id: z.string(), chunk_id: z.string() })),
+          }),
+        ),
       })
       .optional()
       .describe("What the graph went over: entities that the question names, and triples with the passages that state them."),
     mode_used: z.enum(["hybrid", "vector", "keyword", "graph"]),
     timings: z.object({ embed_ms: z.number(), search_ms: z.number(), total_ms: z.number() }),
+    collections: z.array(Collection).optional().describe("With include_metadata."),
+    collection_exists: z.boolean().optional(),
+    missing: z.array(z.object({ repository: z.string(), collection: z.string() })).optional(),
   })
   .meta({ id: "SearchAnswer" });
 
@@ -205,6 +221,34 @@ export const Job = z
   })
   .meta({ id: "Job" });
 
+export const Operation = z
+  .object({
+    operation_id: z.string(),
+    action: z.enum(["delete-collection", "archive-collection"]),
+    status: z.enum(["running", "failed", "done"]).describe("failed: it is tried on all the same, every five minutes."),
+    partial: z.boolean().describe("Some store was left out: it cannot do this, or is not registered any more."),
+    repository_id: z.string(),
+    collection_id: z.string(),
+    incarnation: z.string(),
+    stores: z.array(
+      z.object({
+        store: z.string(),
+        status: z.enum(["waiting", "sent", "confirmed", "left"]),
+        attempts: z.number(),
+        deleted: z.number(),
+        remaining: z.number(),
+        duration_ms: z.number(),
+        error: z.object({ type: z.string(), message: z.string() }).nullable(),
+        next_at: z.string().nullable().describe("When it is tried again."),
+      }),
+    ),
+    created_by: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    finished_at: z.string().nullable(),
+  })
+  .meta({ id: "Operation" });
+
 export const Key = z
   .looseObject({
     key_id: z.string(),
@@ -212,5 +256,6 @@ export const Key = z
     workspace_id: z.string(),
     groups: z.array(z.string()),
     role: z.enum(roles),
+    permissions: z.array(z.string()),
   })
   .meta({ id: "Key" });

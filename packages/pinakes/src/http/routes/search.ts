@@ -18,6 +18,11 @@ const fields = {
   fusion: z.enum(["convex", "rrf"]).optional(),
   vector_weight: z.number().optional().describe("0…1: the share of the vectors in the mix."),
   archived: z.boolean().optional(),
+  include_metadata: z.boolean().optional().describe("Adds the records of the collections."),
+  unknown_collections: z
+    .enum(["error", "empty"])
+    .optional()
+    .describe("empty: a collection that is not there answers nothing, and `collection_exists` is false. error when absent: 404."),
   graph: z
     .strictObject({
       hops: z.number().int().optional().describe("0…3, 1 when absent: how far from the entities that the question names; 0 leaves the graph out."),

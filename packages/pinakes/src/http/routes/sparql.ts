@@ -63,7 +63,7 @@ function queryRoute({ graph }: Knowledge): Route {
     query: z.object({ query: z.string(), ...queryGraphs, ...settings }),
     answers: resultAnswers,
     handler: async ({ caller, params: p, query: { query, ...rest }, header, signal }) =>
-      resultAnswer(await graph.sparql(caller, p.rid, p.cid, { query, ...settingsOf(rest), signal }), header("accept")),
+      answering(signal, () => graph.sparql(caller, p.rid, p.cid, { query, ...settingsOf(rest), signal }), header("accept")),
   });
 }
 
@@ -88,8 +88,7 @@ function postRoute({ graph }: Knowledge): Route {
       const asked = body.contentType === types.form ? readSparqlForm(sent, query) : { ...settingsOf(query), ...textOf(body.contentType, sent) };
       if (asked.update !== undefined && auth.readOnly === true)
         throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write, or ask an administrator for it.");
-      const answer = await graph.sparql(caller, p.rid, p.cid, { ...asked, signal });
-      return resultAnswer(answer, header("accept"));
+      return answering(signal, () => graph.sparql(caller, p.rid, p.cid, { ...asked, signal }), header("accept"));
     },
   });
 }
@@ -116,7 +115,7 @@ function acrossRoute({ graph }: Knowledge): Route {
       limit: z.number().int().optional(),
     }),
     answers: resultAnswers,
-    handler: async ({ caller, body, header, signal }) => resultAnswer(await graph.sparqlAcross(caller, { ...body, signal }), header("accept")),
+    handler: async ({ caller, body, header, signal }) => answering(signal, () => graph.sparqlAcross(caller, { ...body, signal }), header("accept")),
   });
 }
 
@@ -129,6 +128,16 @@ function settingsOf(sent: SparqlGraphs & Pick<SparqlInput, "default_graph" | "ti
 
 function textOf(contentType: string, text: string): Pick<SparqlInput, "query" | "update"> {
   return contentType === types.update ? { update: text } : { query: text };
+}
+
+/** Who goes away ends the work, and that is no error of ours. */
+async function answering(signal: AbortSignal, ask: () => Promise<SparqlAnswer>, accept: string | undefined): Promise<Answer> {
+  try {
+    return await resultAnswer(await ask(), accept);
+  } catch (error) {
+    if (PinakesError.isInstance(error) || !signal.aborted) throw error;
+    throw new PinakesError("INVALID", "The client went away before the answer was found; send the request again.", { cause: error, retryable: true });
+  }
 }
 
 async function resultAnswer(answer: SparqlAnswer, accept: string | undefined): Promise<Answer> {

@@ -46,7 +46,7 @@ export const collectionList = z
 const formats = Object.keys(rdfFormats) as RdfFormat[];
 const rdfTypes = formats.flatMap((format) => rdfFormats[format].mediaTypes);
 /** With the name of its charset where it is text: some clients would guess another one. */
-export function rdfContentType(format: RdfFormat): string {
+function rdfContentType(format: RdfFormat): string {
   const [type = ""] = rdfFormats[format].mediaTypes;
   return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 }

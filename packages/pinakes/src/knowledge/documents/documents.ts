@@ -11,7 +11,16 @@ import { notFound } from "../model/access.ts";
 import { archived, type OpenCollection } from "../model/collections.ts";
 import type { Stored } from "../model/library.ts";
 import { checkLimit } from "../model/list-collections.ts";
-import { documentStatuses, documentsContainer, itemIds, shownIn, type DocumentRecord, type DocumentStatus, type VersionInfo } from "../model/records.ts";
+import {
+  documentStatuses,
+  documentsContainer,
+  itemIds,
+  shownIn,
+  type DocumentRecord,
+  type DocumentStatus,
+  type KeptRecord,
+  type VersionInfo,
+} from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { Shelf } from "./shelf.ts";
 import { contentKey } from "./upload.ts";
@@ -112,6 +121,7 @@ export class Documents {
       { op: "delete", id: itemIds.source(source_key) },
       shelf.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
       removal(shelf, record, "deleted", left),
+      ...(record.source.type === "existing" ? [{ op: "upsert", document: shelf.document(itemIds.kept(document_id), kept(document_id)) } as const] : []),
     ]);
   }
 
@@ -202,4 +212,8 @@ export class Documents {
   #shelf(caller: Caller, { collection }: OpenCollection): Shelf {
     return new Shelf(this.#parts.items, caller.scope, collection);
   }
+}
+
+function kept(document_id: string): KeptRecord {
+  return { kind: "kept", document_id };
 }

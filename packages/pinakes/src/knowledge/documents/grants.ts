@@ -11,6 +11,8 @@ import type { Scope } from "../../domain/scope.ts";
 import type { ContainerDefinition, Item } from "../../ports/item-store.ts";
 import { knowledgeTenant } from "../ingest/knowledge-work.ts";
 import type { Collections } from "../model/collections.ts";
+import { openOrCreate } from "../model/open-or-create.ts";
+import type { Repositories } from "../model/repositories.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { documentView, type DocumentView } from "../views.ts";
@@ -48,20 +50,23 @@ interface GrantRecord {
 export class Grants {
   readonly #parts: KnowledgeParts;
   readonly #collections: Collections;
+  readonly #repositories: Repositories;
   readonly #uploads: Uploads;
   readonly #documents: Documents;
   readonly #scope: Scope;
 
-  constructor(parts: KnowledgeParts, pieces: { collections: Collections; uploads: Uploads; documents: Documents }) {
+  constructor(parts: KnowledgeParts, pieces: { collections: Collections; repositories: Repositories; uploads: Uploads; documents: Documents }) {
     this.#parts = parts;
     this.#collections = pieces.collections;
+    this.#repositories = pieces.repositories;
     this.#uploads = pieces.uploads;
     this.#documents = pieces.documents;
     this.#scope = parts.system.forTenant(knowledgeTenant);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadGrant): Promise<Grant> {
-    const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Adding documents" });
+    const pieces = { parts: this.#parts, collections: this.#collections, repositories: this.#repositories };
+    const opened = await openOrCreate(pieces, caller, repositoryId, collectionId, input);
     const { expires_in_seconds, ...rest } = input;
     this.#uploads.check(opened, rest);
     return this.#make(caller, "upload", opened.collection, rest as unknown as JsonObject, expires_in_seconds);

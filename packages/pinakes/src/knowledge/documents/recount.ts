@@ -4,7 +4,7 @@ import type { ItemStore } from "../../ports/item-store.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type DocumentStatus, type StatsRecord } from "../model/records.ts";
 import { emptyStats, type Shelf } from "./shelf.ts";
 
-interface Counted {
+export interface Counted {
   readonly document_count: number;
   readonly total_size_bytes: number;
   readonly chunk_count: number;
@@ -26,9 +26,10 @@ export async function recount(items: ItemStore, shelf: Shelf, { repair = false }
     const after = await shelf.stats();
     // Documents came or went while we counted: the figures are not of one moment.
     if (before?.etag !== after?.etag && attempt < attemptsMax) continue;
-    const kept = pick(after?.record ?? emptyStats);
+    const kept = pickCounted(after?.record ?? emptyStats);
     const consistent = JSON.stringify(kept) === JSON.stringify(recounted);
-    if (consistent || !repair || after === undefined) return { ...kept, recounted, consistent, repaired: false };
+    // What is not of one moment is no ground to change anything.
+    if (consistent || !repair || after === undefined || before?.etag !== after.etag) return { ...kept, recounted, consistent, repaired: false };
     try {
       const document = shelf.document(itemIds.stats, { ...after.record, ...recounted });
       await shelf.clean([{ op: "replace", document, ifMatch: after.etag }]);
@@ -40,7 +41,7 @@ export async function recount(items: ItemStore, shelf: Shelf, { repair = false }
 }
 
 /** Reads the partition itself: an index may be late. */
-async function countAll(items: ItemStore, shelf: Shelf): Promise<Counted> {
+export async function countAll(items: ItemStore, shelf: Shelf): Promise<Counted> {
   const by_status = { ...emptyStats.by_status };
   let document_count = 0;
   let total_size_bytes = 0;
@@ -65,7 +66,7 @@ async function countAll(items: ItemStore, shelf: Shelf): Promise<Counted> {
   return { document_count, total_size_bytes, chunk_count, by_status };
 }
 
-function pick({ document_count, total_size_bytes, chunk_count, by_status }: StatsRecord): Counted {
+export function pickCounted({ document_count, total_size_bytes, chunk_count, by_status }: StatsRecord): Counted {
   const { uploading, pending, indexing, indexed, failed } = by_status;
   return { document_count, total_size_bytes, chunk_count, by_status: { uploading, pending, indexing, indexed, failed } };
 }

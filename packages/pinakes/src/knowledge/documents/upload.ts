@@ -23,6 +23,7 @@ import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
 import { MeasuredBody } from "./measured-body.ts";
+import { noteUse } from "./uses.ts";
 import { Shelf } from "./shelf.ts";
 
 export interface UploadInput {
@@ -61,6 +62,7 @@ export class Uploads {
     const checked = this.check(opened, input);
     const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
     await shelf.ensure();
+    await noteUse(this.#parts, caller.scope, opened.collection);
     await this.#queue.watch(shelf);
     const begun = await this.#begin(caller, opened, shelf, checked, input);
     return this.#receive(shelf, begun, checked, input);

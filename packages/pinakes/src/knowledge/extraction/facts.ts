@@ -41,7 +41,9 @@ export class Facts {
   addTo(part: number, quad: Quad): void {
     if (this.full) {
       if (this.warnings.length === 0)
-        this.warnings.push(`The document states more than ${this.#triplesMax.toLocaleString("en-US")} triples; the graph has the first of them. Split the document.`);
+        this.warnings.push(
+          `The document states more than ${this.#triplesMax.toLocaleString("en-US")} triples; the graph has the first of them. Split the document.`,
+        );
       return;
     }
     if (!this.#put(part, quad)) return;

@@ -35,7 +35,8 @@ export function labelKey(label: string): string {
 export function labelQuads(entity: TermText, label: string): readonly Quad[] {
   if (label.length > extractionLimits.labelCharsMax) return [];
   const key = labelKey(label);
-  if (key === "") return [];
+  // "here" and "there" are what links are called, not what anything is.
+  if (key === "" || key.split(" ").every(isStopword)) return [];
   const quads: Quad[] = [{ s: entity, p: labelKeyPredicate, o: literal(key), g: labelsGraph }];
   const words = [...new Set(key.split(" "))].filter((word) => word.length > 1 && !isStopword(word)).slice(0, extractionLimits.labelWordsMax);
   if (words.length > 1 || (words.length === 1 && words[0] !== key))

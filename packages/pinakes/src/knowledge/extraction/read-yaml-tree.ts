@@ -37,5 +37,5 @@ function treeOf(node: unknown, shift: number, depth: number): TreeNode | undefin
   if (value === null) return { kind: "value", at, type: "null", text: "" };
   if (typeof value === "number" || typeof value === "bigint") return { kind: "value", at, type: "number", text: source ?? String(value) };
   if (typeof value === "boolean") return { kind: "value", at, type: "boolean", text: String(value) };
-  return { kind: "value", at, type: "text", text: typeof value === "string" ? value : String(source ?? value) };
+  return { kind: "value", at, type: "text", text: typeof value === "string" ? value : (source ?? "") };
 }

@@ -12,7 +12,7 @@ import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
 import { createSparql, tripleStoreSource, type SparqlResult } from "../../sparql/index.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { archived, type Collections, type OpenCollection } from "../model/collections.ts";
-import { openOrCreate } from "../model/open-or-create.ts";
+import { openOrCreate, openToQuery, type UsePieces } from "../model/open-or-create.ts";
 import type { Repositories } from "../model/repositories.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { collectionView, type CollectionView } from "../views.ts";
@@ -65,14 +65,14 @@ export interface TripleRemoval extends PatternInput {
 export class GraphDesk {
   readonly #parts: KnowledgeParts;
   readonly #collections: Collections;
-  readonly #repositories: Repositories;
+  readonly #pieces: UsePieces;
   readonly #cursors: GraphCursors;
   readonly #sparql = createSparql({ limits: { updateQuadsMax: graphLimits.updateQuadsMax } });
 
   constructor(parts: KnowledgeParts, { collections, repositories }: { readonly collections: Collections; readonly repositories: Repositories }) {
     this.#parts = parts;
     this.#collections = collections;
-    this.#repositories = repositories;
+    this.#pieces = { parts, collections, repositories };
     this.#cursors = new GraphCursors(parts);
   }
 
@@ -80,8 +80,7 @@ export class GraphDesk {
   async loadTriples(caller: Caller, repositoryId: string, collectionId: string, input: LoadInput): Promise<LoadResult> {
     requireCaller(caller);
     const load = checkLoad(input);
-    const pieces = { collections: this.#collections, repositories: this.#repositories };
-    const opened = await openOrCreate(pieces, caller, repositoryId, collectionId, undefined, "Adding triples");
+    const opened = await openOrCreate(this.#pieces, caller, repositoryId, collectionId, undefined, "Adding triples");
     const { atomicQuadsMax } = this.#parts.triples.capabilities;
     return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#parts.newId });
   }
@@ -181,7 +180,7 @@ export class GraphDesk {
   }
 
   async #readable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
-    return this.#collections.open(caller, repositoryId, collectionId, { needed: "READ", action: "Reading triples" });
+    return openToQuery(this.#pieces, caller, repositoryId, collectionId, "Reading triples");
   }
 
   /** Each once, in the order they were named. One that is not to be had refuses all. */

@@ -1,4 +1,6 @@
 /** Every limit of the graph of a collection, with its unit last. */
+import { sparqlLimits } from "../../sparql/index.ts";
+
 export const graphLimits = Object.freeze({
   pageTriplesDefault: 100,
   pageTriplesMax: 10_000,
@@ -14,7 +16,7 @@ export const graphLimits = Object.freeze({
   removedTriplesMax: 10_000,
   /** Of one operation of an update: what one write of the store takes. */
   updateQuadsMax: 50_000,
-  sparqlTimeoutMsDefault: 10_000,
-  sparqlTimeoutMsMax: 300_000,
-  sparqlRowsMax: 1_000_000,
+  sparqlTimeoutMsDefault: sparqlLimits.timeoutMsDefault,
+  sparqlTimeoutMsMax: sparqlLimits.timeoutMsMax,
+  sparqlRowsMax: sparqlLimits.resultRowsMax,
 });

@@ -45,7 +45,7 @@ export interface LoadError {
   readonly detail: string;
 }
 
-export interface CheckedLoad extends Omit<LoadInput, "graph"> {
+interface CheckedLoad extends Omit<LoadInput, "graph"> {
   readonly graph: TermText;
 }
 
@@ -113,6 +113,7 @@ class Load {
   #inserted = 0;
   #waiting: Quad[] = [];
   #chars = 0;
+  #storing: Promise<void> | undefined;
 
   constructor(writer: SpaceWriter, progress: LoadInput["progress"]) {
     this.#writer = writer;
@@ -138,26 +139,44 @@ class Load {
       }
       this.#read += next.value.length;
     }
-    await this.#write();
+    await this.#finish();
     return { read: this.#read, inserted: this.#inserted };
   }
 
+  /** One piece is stored while the next is read. */
   async #write(): Promise<void> {
-    if (this.#waiting.length === 0) return;
+    await this.#stored();
+    const insert = this.#waiting;
+    this.#waiting = [];
+    this.#chars = 0;
+    this.#storing = this.#writer.write({ insert }).then(({ inserted }) => {
+      this.#inserted += inserted;
+      this.#progress?.({ read: this.#read, inserted: this.#inserted });
+    });
+    // It is looked at before the next one; until then nobody must take it for forgotten.
+    this.#storing.catch(() => {});
+  }
+
+  async #stored(): Promise<void> {
     try {
-      this.#inserted += (await this.#writer.write({ insert: this.#waiting })).inserted;
+      await this.#storing;
     } catch (error) {
       throw this.#withWhatIsStored(error);
     }
-    this.#waiting = [];
-    this.#chars = 0;
-    this.#progress?.({ read: this.#read, inserted: this.#inserted });
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#waiting.length > 0) await this.#write();
+    await this.#stored();
   }
 
   /** The body is wrong, or ended too early; what is ours to blame is thrown. */
   async #stopped(error: unknown): Promise<LoadResult> {
-    if (!PinakesError.isInstance(error) || error.status >= 500) throw this.#withWhatIsStored(error);
-    await this.#write();
+    if (!PinakesError.isInstance(error) || error.status >= 500) {
+      await this.#stored();
+      throw this.#withWhatIsStored(error);
+    }
+    await this.#finish();
     const line = /^Line (\d+) of /.exec(error.detail)?.[1];
     const told = { line: line === undefined ? null : Number(line), code: error.code, detail: error.detail };
     return { read: this.#read, inserted: this.#inserted, errors: [told] };

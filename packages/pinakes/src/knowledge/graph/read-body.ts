@@ -19,7 +19,7 @@ export interface ReadBody extends AsyncDisposable {
   chunks(): Bytes;
 }
 
-export interface ReadBodyOptions {
+interface ReadBodyOptions {
   /** Up to here it is kept in memory. */
   readonly memoryBytesMax: number;
   /** Read to its end, whatever its size: the rest goes to a file. */

@@ -34,7 +34,7 @@ export interface TripleView {
 }
 
 /** How requests name the graph without a name: no IRI can be this word. */
-export const defaultGraphName = "default";
+const defaultGraphName = "default";
 
 export function tripleView({ s, p, o, g }: Quad): TripleView {
   return { s: termOf(s), p: termOf(p), o: termOf(o), g: g === defaultGraph ? null : termOf(g) };

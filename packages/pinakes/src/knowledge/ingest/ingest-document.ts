@@ -84,7 +84,7 @@ export class DocumentIngester {
     // Another try of the same run writes the very same passages.
     if (found?.record.run === run) return;
     await deleteChunks(this.#parts, shelf, documentId, [{ run, chunk_count, generation }]);
-    await removeSources(this.#parts, shelf, documentId, [sourceMark({ run, generation })]);
+    await this.#withdraw(shelf, documentId, run, [sourceMark({ run, generation })]);
     const { version } = newestVersion(current.record);
     if (found?.record.versions.some((entry) => entry.version === version) === true) return;
     await this.#parts.objects.delete(shelf.scope, derivedKeys(shelf, documentId, version));
@@ -94,15 +94,18 @@ export class DocumentIngester {
   async #takeBackLate({ shelf, documentId, run }: Ingestion): Promise<void> {
     const found = (await shelf.read(documentId))?.record;
     if (found !== undefined && (found.run <= run || found.live?.run === run || found.prepared?.run === run)) return;
-    const fence = (await shelf.fence())?.record;
-    if (fence?.status !== "ACTIVE") return;
-    const generations = Array.from({ length: fence.generation }, (_, i) => i + 1);
-    await removeSources(
-      this.#parts,
-      shelf,
-      documentId,
-      generations.map((generation) => sourceMark({ run, generation })),
-    );
+    const { generation: newest = 0 } = (await shelf.fence())?.record ?? {};
+    const marks = Array.from({ length: newest }, (_, i) => sourceMark({ run, generation: i + 1 }));
+    await this.#withdraw(shelf, documentId, run, marks);
+  }
+
+  /** In the trash it has to wait until the collection is restored: then a record says so. */
+  async #withdraw(shelf: Shelf, document_id: string, run: number, sources: readonly string[]): Promise<void> {
+    if (await removeSources(this.#parts, shelf, document_id, sources)) return;
+    await shelf.clean([removal(shelf, { document_id, run }, "late", { sources, now: this.#parts.clock.now() })]).catch((error: unknown) => {
+      // A former try has said so.
+      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+    });
   }
 
   /** Says that the document has failed, for good. */

@@ -20,6 +20,12 @@ export async function readAnswers(objects: ObjectStore, shelf: Shelf, documentId
   return answers;
 }
 
-export async function saveAnswers(objects: ObjectStore, shelf: Shelf, documentId: string, version: number, answers: ReadonlyMap<string, PassageAnswer>): Promise<void> {
+export async function saveAnswers(
+  objects: ObjectStore,
+  shelf: Shelf,
+  documentId: string,
+  version: number,
+  answers: ReadonlyMap<string, PassageAnswer>,
+): Promise<void> {
   await objects.put(shelf.scope, answersKey(shelf, documentId, version), Buffer.from(JSON.stringify({ format, answers: [...answers] }), "utf8"));
 }

@@ -1,11 +1,12 @@
 /**
- * The queue of documents as a workspace's admins see it: only their own. The queue itself is the system's, shared by all workspaces;
- * a group begins with the workspace's name, and nothing else of it is shown.
+ * The queue of documents, and those of the lifecycle, as a workspace's admins see them: only their own. The queue itself is the system's,
+ * shared by all workspaces; a group begins with the workspace's name, and nothing else of it is shown.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { DeadSummary } from "../../ports/queue.ts";
+import type { DeadMessage, TopicDesk } from "../jobs/topic-desk.ts";
 import { notFound } from "../model/access.ts";
 import type { CollectionView } from "../views.ts";
 import { documentsQueue, type IngestQueue } from "./ingest-queue.ts";
@@ -38,14 +39,17 @@ const lettersMax = 10_000;
 
 export class QueueDesk {
   readonly #queue: IngestQueue;
+  readonly #topics: TopicDesk;
 
-  constructor(queue: IngestQueue) {
+  constructor(queue: IngestQueue, topics: TopicDesk) {
     this.#queue = queue;
+    this.#topics = topics;
   }
 
   /** From the counters of the workspace's collections, page by page. */
   async summary(caller: Caller, collections: (cursor: string | undefined) => Promise<CollectionPage>): Promise<readonly QueueView[]> {
-    const dead = (await this.dead(caller, documentsQueue)).length;
+    const scope = admin(caller);
+    const dead = (await this.#documents(scope)).length;
     const sums = { waiting: 0, in_progress: 0, failed: 0 };
     let cursor: string | undefined;
     do {
@@ -57,17 +61,23 @@ export class QueueDesk {
       }
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
-    return [{ name: documentsQueue, ...sums, dead }];
+    return [{ name: documentsQueue, ...sums, dead }, ...(await this.#topics.summary(scope))];
   }
 
-  async dead(caller: Caller, queue: string): Promise<readonly DeadDocument[]> {
-    const scope = admin(caller, queue);
+  async dead(caller: Caller, queue: string): Promise<readonly (DeadDocument | DeadMessage)[]> {
+    const scope = admin(caller);
+    if (queue === documentsQueue) return this.#documents(scope);
+    await this.#requireTopic(queue);
+    return this.#topics.dead(scope, queue);
+  }
+
+  async #documents(scope: Scope): Promise<readonly DeadDocument[]> {
     const prefix = `${scope.tenant}:`;
     const found: DeadDocument[] = [];
     let cursor: string | undefined;
     let seen = 0;
     do {
-      const page = await this.#queue.queue.dead.list(this.#queue.scope, queue, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await this.#queue.queue.dead.list(this.#queue.scope, documentsQueue, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
       seen += page.letters.length;
       for (const letter of page.letters) if (letter.group.startsWith(prefix)) found.push(deadView(letter, prefix));
       cursor = page.cursor;
@@ -76,21 +86,35 @@ export class QueueDesk {
   }
 
   async redrive(caller: Caller, queue: string, deadId: string): Promise<void> {
-    const key = keyOf(admin(caller, queue), deadId);
+    const scope = admin(caller);
+    if (queue !== documentsQueue) {
+      await this.#requireTopic(queue);
+      if (!(await this.#topics.redrive(scope, queue, deadId))) throw notFound(`dead letter "${deadId}"`);
+      return;
+    }
+    const key = keyOf(scope, deadId);
     if ((await this.#queue.queue.dead.inspect(this.#queue.scope, queue, key)) === undefined) throw notFound(`dead letter "${deadId}"`);
     await this.#queue.queue.dead.redrive(this.#queue.scope, queue, key);
   }
 
   async discard(caller: Caller, queue: string, deadId: string): Promise<void> {
-    const key = keyOf(admin(caller, queue), deadId);
-    if (!(await this.#queue.queue.dead.discard(this.#queue.scope, queue, key))) throw notFound(`dead letter "${deadId}"`);
+    const scope = admin(caller);
+    if (queue !== documentsQueue) await this.#requireTopic(queue);
+    const gone =
+      queue === documentsQueue
+        ? await this.#queue.queue.dead.discard(this.#queue.scope, queue, keyOf(scope, deadId))
+        : await this.#topics.discard(scope, queue, deadId);
+    if (!gone) throw notFound(`dead letter "${deadId}"`);
+  }
+
+  async #requireTopic(queue: string): Promise<void> {
+    if (!(await this.#topics.topics()).includes(queue)) throw notFound(`queue "${queue}"`);
   }
 }
 
-function admin(caller: Caller, queue: string): Scope {
+function admin(caller: Caller): Scope {
   const scope = requireCaller(caller);
   if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Queues are for admins.");
-  if (queue !== documentsQueue) throw notFound(`queue "${queue}"`);
   return scope;
 }
 

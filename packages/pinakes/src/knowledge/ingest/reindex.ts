@@ -126,7 +126,8 @@ export class Reindexer {
     const mark = sourceMark(range);
     const indexed_at = isoTime(this.#parts.clock.now());
     const prepared: IndexedVersion = { ...live, ...range, chunking_strategy: strategy, indexed_at };
-    const replaced = (next_: DocumentRecord) => ({ op: "replace", document: shelf.document(itemIds.document(record.document_id), next_), ifMatch: etag }) as const;
+    const replaced = (next_: DocumentRecord) =>
+      ({ op: "replace", document: shelf.document(itemIds.document(record.document_id), next_), ifMatch: etag }) as const;
     try {
       const extraction = await extractGraph(this.#parts, {
         ...work,

@@ -14,7 +14,7 @@ const keysPerDelete = 1_000;
 export function removal(
   shelf: Shelf,
   { document_id, run, graph }: Pick<DocumentRecord, "document_id" | "run" | "graph">,
-  why: "replaced" | "failed" | "overtaken" | "deleted" | "old-versions" | `prepared-${number}` | `settled-${number}`,
+  why: "replaced" | "failed" | "overtaken" | "deleted" | "old-versions" | "late" | `prepared-${number}` | `settled-${number}`,
   left: { readonly chunks?: readonly ChunkRange[]; readonly object_keys?: readonly string[]; readonly sources?: readonly string[]; readonly now: number },
 ): Operation {
   const { chunks = [], object_keys = [], now } = left;

@@ -17,6 +17,10 @@ import { seesJob } from "./sees-job.ts";
 
 export interface OperationQuery extends Paging {
   readonly status?: OperationStatus | undefined;
+  /** On any life of the collection with this id. */
+  readonly collection?: string | undefined;
+  /** `me` is the caller's own. */
+  readonly repository?: string | undefined;
 }
 
 export interface OperationDeskPieces {
@@ -41,6 +45,12 @@ export class OperationDesk {
     const limit = checkLimit(query.limit);
     const { status } = query;
     if (status !== undefined && !statuses.includes(status)) throw invalid(`status: must be one of ${statuses.join(", ")}, got ${show(status)}.`);
+    const repository_id = query.repository === personalAlias ? personalRepositoryId(caller.userId) : query.repository;
+    const filter = {
+      ...(status === undefined ? {} : { status }),
+      ...(query.collection === undefined ? {} : { collection_id: query.collection }),
+      ...(repository_id === undefined ? {} : { repository_id }),
+    };
     const items: OperationView[] = [];
     let { cursor } = query;
     do {
@@ -48,7 +58,7 @@ export class OperationDesk {
         index: "allByCreated",
         equals: { kind: "operation" },
         order: "desc",
-        filter: status === undefined ? {} : { status },
+        filter,
         limit: limit - items.length,
         cursor,
       });

@@ -9,6 +9,7 @@ import { personalRepositoryId } from "./ids.ts";
 import { collectionDocument, collectionItemId, isLive, type Library } from "./library.ts";
 import { named } from "./new-collection.ts";
 import { collectionsContainer } from "./records.ts";
+import { TagRows } from "./tag-rows.ts";
 import { laterThan } from "./times.ts";
 
 /** The workspace that a message of the source means, which knows of none. */
@@ -32,7 +33,11 @@ export class CollectionCatalogue implements Catalogue {
     // Nothing else removes a record; where it is gone all the same, the operation may still end.
     if (found === undefined) return [];
     const { record, etag } = found;
-    if (operation.status === "done") return [{ op: "delete", id: collectionItemId(record), ifMatch: etag }];
+    if (operation.status === "done") {
+      // Before the record, which says which they are.
+      await new TagRows(this.#parts.items).end(scope, record);
+      return [{ op: "delete", id: collectionItemId(record), ifMatch: etag }];
+    }
     const status = operation.status === "failed" ? "DELETE_FAILED" : "DELETE_IN_PROGRESS";
     if (record.status === status) return [];
     const next = named({ ...record, status, updated_at: laterThan(record.updated_at, this.#parts.clock.now()) });

@@ -4,13 +4,15 @@ import { invalid } from "../../domain/errors.ts";
 import { readGraphSettings } from "../extraction/index.ts";
 import { catalogChunking, readChunkingStrategy, systemChunking } from "../chunking/index.ts";
 import type { Quotas } from "../limits.ts";
-import { checkMergedTags, checkMetadata } from "./metadata.ts";
+import { checkMergedTags, checkMetadata, noMetadata } from "./metadata.ts";
 import { checkDescription, checkGroups, checkName } from "./names.ts";
 import type { CollectionRecord, RepositoryRecord } from "./records.ts";
 
 export interface CollectionFields {
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
+  /** null: the id. */
+  readonly name?: string | null | undefined;
+  /** null: none. */
+  readonly description?: string | null | undefined;
   readonly chunking_strategy?: unknown;
   readonly allow_chunking_override?: boolean | undefined;
   readonly graph?: unknown;
@@ -22,14 +24,14 @@ export interface CollectionFields {
 export function checkFields(input: CollectionFields, repository: RepositoryRecord, quotas: Quotas): Partial<CollectionRecord> {
   const { name, description, chunking_strategy, allow_chunking_override, graph, metadata, allowed_groups } = input;
   const checked = {
-    ...(name === undefined ? {} : { name: checkName(name) }),
-    ...(description === undefined ? {} : { description: checkDescription(description, quotas.descriptionCharsMax) }),
+    ...(name === undefined || name === null ? {} : { name: checkName(name) }),
+    ...(description === undefined ? {} : { description: checkDescription(description ?? "", quotas.descriptionCharsMax) }),
     ...(chunking_strategy === undefined
       ? {}
       : { chunking_strategy: chunking_strategy === null ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy") }),
     ...(allow_chunking_override === undefined ? {} : { allow_chunking_override: flag(allow_chunking_override, "allow_chunking_override") }),
     ...(graph === undefined ? {} : { graph: graph === null ? null : readGraphSettings(graph) }),
-    ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
+    ...(metadata === undefined ? {} : { metadata: metadata === null ? noMetadata : checkMetadata(metadata) }),
     ...(allowed_groups === undefined ? {} : { allowed_groups: withinParent(checkGroups(allowed_groups), repository) }),
     ...(input.private === undefined ? {} : { private: flag(input.private, "private") }),
   };

@@ -13,6 +13,7 @@ import { checkId } from "./names.ts";
 import { named, newCollection } from "./new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import type { Repositories } from "./repositories.ts";
+import { TagRows } from "./tag-rows.ts";
 import { isoTime, laterThan } from "./times.ts";
 
 export interface NewCollection extends CollectionFields {
@@ -53,11 +54,13 @@ export class Collections {
   readonly #parts: KnowledgeParts;
   readonly #library: Library;
   readonly #repositories: Repositories;
+  readonly #tags: TagRows;
 
   constructor(parts: KnowledgeParts, library: Library, repositories: Repositories) {
     this.#parts = parts;
     this.#library = library;
     this.#repositories = repositories;
+    this.#tags = new TagRows(parts.items);
   }
 
   async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<OpenCollection> {
@@ -66,6 +69,7 @@ export class Collections {
     if (repository.owner === null && caller.role === "user" && !repository.allow_user_collections)
       throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository.repository_id}".`);
     const record = this.#newRecord(caller, repository, input);
+    await this.#tags.add(scope, record);
     for (let former: Stored<CollectionRecord> | undefined; ;) {
       const operations: Operation[] = [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
@@ -139,7 +143,8 @@ export class Collections {
       if (collection.is_default && patch.private === true) throw invalid("private: the default collection is never private.");
       const checked = checkFields(patch, repository, this.#parts.quotas);
       checkChatModel(checked.graph, this.#parts.chat);
-      return checked;
+      // The name that it had before anybody gave it one.
+      return patch.name === null ? { ...checked, name: collection.collection_id } : checked;
     });
   }
 
@@ -159,16 +164,34 @@ export class Collections {
       const updated_at = laterThan(collection.updated_at, this.#parts.clock.now());
       const next = named({ ...collection, ...fields, updated_at });
       try {
-        const { results } = await this.#library.batch(caller.scope, repository.repository_id, [
-          { op: "replace", document: collectionDocument(next), ifMatch: ifMatch ?? found.etag },
-        ]);
-        return { repository, collection: next, etag: results[0]?.etag as string, decision: decideCollection(caller, repository, next) };
+        const etag = await this.#replace(caller, collection, next, ifMatch ?? found.etag);
+        return { repository, collection: next, etag, decision: decideCollection(caller, repository, next) };
       } catch (error) {
         if (!PinakesError.isInstance(error)) throw error;
         if (error.code === "CONFLICT") throw nameTaken(next, error);
-        if (ifMatch !== undefined || error.code !== "PRECONDITION_FAILED") throw error;
+        // Rows of tags that somebody else took away meanwhile: with them went the etag.
+        const outrun = error.code === "PRECONDITION_FAILED" || (error.code === "NOT_FOUND" && error.context.batch?.index !== 0);
+        if (!outrun || (ifMatch !== undefined && error.code === "PRECONDITION_FAILED")) throw error;
       }
     }
+  }
+
+  /** The record, with the rows of tags that it loses; where those are many, in several batches, each of which changes the etag. */
+  async #replace({ scope }: Caller, before: CollectionRecord, next: CollectionRecord, ifMatch: string): Promise<string> {
+    const [old, tags] = [before.metadata.tags, next.metadata.tags];
+    const added = tags.filter((tag) => !old.includes(tag));
+    await this.#tags.add(scope, next, added);
+    const lost = old.filter((tag) => !tags.includes(tag));
+    const [first = [], ...more] = await this.#tags.removing(scope, next, lost);
+    let etag = ifMatch;
+    for (const rows of [first, ...more]) {
+      const { results } = await this.#library.batch(scope, next.repository_id, [
+        { op: "replace", document: collectionDocument(next), ifMatch: etag },
+        ...rows,
+      ]);
+      etag = results[0]?.etag as string;
+    }
+    return etag;
   }
 
   /** One more live collection, while the limit lasts. */
@@ -188,7 +211,7 @@ export class Collections {
       const known = this.#parts.embedders.models.map(({ id }) => id).join(", ");
       throw invalid(`embedding_model: ${show(embedding_model)} is not configured; there are ${known}.`);
     }
-    if (input.name === undefined && input.collection_id === undefined) throw invalid("name: is missing.");
+    if ((input.name ?? undefined) === undefined && input.collection_id === undefined) throw invalid("name: is missing.");
     const collectionId = input.collection_id === undefined ? undefined : checkId(input.collection_id, "collection_id");
     const fields = checkFields(input, repository, this.#parts.quotas);
     checkChatModel(fields.graph, this.#parts.chat);

@@ -44,10 +44,14 @@ export function checkTags(tags: unknown, where = "metadata.tags"): readonly stri
   const unique = [...new Set(tags as unknown[])];
   if (unique.length > tagsMax) throw invalid(`${where}: has ${unique.length} tags; at most ${tagsMax} are allowed.`);
   return unique.map((tag, i) => {
-    if (typeof tag !== "string" || tag.trim() === "" || Array.from(tag).length > tagCharsMax || !namePattern.test(tag))
+    if (!isTag(tag))
       throw invalid(`${where}[${i}]: a tag has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(tag)}.`);
     return tag;
   });
+}
+
+export function isTag(tag: unknown): tag is string {
+  return typeof tag === "string" && tag.trim() !== "" && Array.from(tag).length <= knowledgeLimits.tagCharsMax && namePattern.test(tag);
 }
 
 /** null and [] mean: as the parent. */

@@ -1,16 +1,25 @@
-/** Collections that the first document, or the first triples, make. */
+/**
+ * Collections that come into being by being used (RFC 0007): the first load makes them where the repository says so (`auto_create`), the
+ * first query where it says that (`create_on_query`), else only somebody who asks for them. However many come first, one record is made.
+ * Each use is noted. Nobody calls this from outside: there is no route to it.
+ */
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
+import { noteUse } from "../documents/uses.ts";
+import type { KnowledgeParts } from "../parts.ts";
 import type { Collections, OpenCollection } from "./collections.ts";
 import { checkFileName } from "./names.ts";
 import type { Repositories } from "./repositories.ts";
 
-/**
- * The first document for a collection that is not there makes it, where the repository says so. A search never does, and neither does a
- * file whose name is refused.
- */
+export interface UsePieces {
+  readonly parts: Pick<KnowledgeParts, "items" | "clock" | "log">;
+  readonly collections: Collections;
+  readonly repositories: Repositories;
+}
+
+/** For what is about to load something. A file whose name is refused makes nothing. */
 export async function openOrCreate(
-  { collections, repositories }: { readonly collections: Collections; readonly repositories: Repositories },
+  pieces: UsePieces,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
@@ -18,19 +27,53 @@ export async function openOrCreate(
   action = "Adding documents",
 ): Promise<OpenCollection> {
   const needed = { needed: "WRITE", action } as const;
+  return used(pieces, caller, repositoryId, collectionId, {
+    open: () => pieces.collections.open(caller, repositoryId, collectionId, needed),
+    setting: "auto_create",
+    check: () => void (file !== undefined && checkFileName(file.name)),
+  });
+}
+
+/** For what only asks. */
+export async function openToQuery(pieces: UsePieces, caller: Caller, repositoryId: string, collectionId: string, action = "Reading"): Promise<OpenCollection> {
+  const needed = { needed: "READ", action } as const;
+  return used(pieces, caller, repositoryId, collectionId, {
+    open: () => pieces.collections.open(caller, repositoryId, collectionId, needed),
+    setting: "create_on_query",
+    check: () => {},
+  });
+}
+
+interface Use {
+  readonly open: () => Promise<OpenCollection>;
+  readonly setting: "auto_create" | "create_on_query";
+  /** Throws what forbids that something is made. */
+  readonly check: () => void;
+}
+
+async function used(pieces: UsePieces, caller: Caller, repositoryId: string, collectionId: string, use: Use): Promise<OpenCollection> {
+  const opened = await use.open().catch((error: unknown) => created(pieces, caller, repositoryId, collectionId, use, error));
+  await noteUse(pieces.parts, caller.scope, opened.collection);
+  return opened;
+}
+
+async function created(
+  { collections, repositories }: UsePieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  { open, setting, check }: Use,
+  error: unknown,
+): Promise<OpenCollection> {
+  if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+  const { record } = await repositories.get(caller, repositoryId);
+  if (record[setting] !== true) throw error;
+  check();
   try {
-    return await collections.open(caller, repositoryId, collectionId, needed);
-  } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-    const { record } = await repositories.get(caller, repositoryId);
-    if (record.auto_create !== true) throw error;
-    if (file !== undefined) checkFileName(file.name);
-    try {
-      return await collections.create(caller, repositoryId, { collection_id: collectionId });
-    } catch (cause) {
-      // Made at the same time by another upload; or it is there, and not for this caller.
-      if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT") throw cause;
-      return collections.open(caller, repositoryId, collectionId, needed);
-    }
+    return await collections.create(caller, repositoryId, { collection_id: collectionId });
+  } catch (cause) {
+    // Made at the same time by another use; or it is there, and not for this caller.
+    if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT") throw cause;
+    return open();
   }
 }

@@ -1,7 +1,7 @@
 /**
  * What is stored (RFC 0005). Records that must change together are items of one container and partition, told apart by `kind`:
  *
- *   collections  (repository_id)               the repository, its collections, their number, operations on them
+ *   collections  (repository_id)               the repository, its collections, their number, their tags, operations on them
  *   documents    (repository_id, incarnation)  one life of a collection: fence, stats, documents, their sources, removals
  *
  * Invariants
@@ -31,6 +31,8 @@ export const collectionsContainer: ContainerDefinition = Object.freeze({
     allByUpdated: { partition: ["kind"], sort: ["updated_at"] },
     allByName: { partition: ["kind"], sort: ["sort_name"] },
     byIncarnation: { partition: ["incarnation"], sort: ["kind"] },
+    /** Rows of tags alone have `tag` (tag-rows.ts). */
+    byTag: { partition: ["tag"], sort: ["created_at"] },
   },
   // Only what says so expires: finished operations.
   ttl: -1,
@@ -65,6 +67,8 @@ export interface RepositoryRecord {
   readonly allow_user_collections: boolean;
   /** Whether a document for a collection that is not there makes it, named as its id. Absent in records of before: no. */
   readonly auto_create?: boolean;
+  /** Whether a query for a collection that is not there makes it, as the source of RFC 0007 did at first. Absent in records of before: no. */
+  readonly create_on_query?: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
   /** What of documents goes into the graph. Null, or absent in records of before: as the system has it. */
   readonly graph?: GraphSettings | null;
@@ -161,6 +165,8 @@ export interface StatsRecord {
   readonly by_status: Readonly<Record<DocumentStatus, number>>;
   readonly chunk_count: number;
   readonly last_sync_at: string | null;
+  /** To within some minutes (uses.ts). Absent: never, or not since this is kept. */
+  readonly last_used_at?: string;
 }
 
 /** Where a document came from; the same source again is the same document. */
@@ -269,6 +275,12 @@ export interface RemovalRecord {
   readonly at: string;
 }
 
+/** The document is gone and its bytes stay, because they were there before it: nobody may take them for left over. */
+export interface KeptRecord {
+  readonly kind: "kept";
+  readonly document_id: string;
+}
+
 export interface ChunkRange {
   readonly run: number;
   readonly chunk_count: number;
@@ -281,10 +293,13 @@ export const itemIds = Object.freeze({
   collection: (id: string) => `collection:${id}`,
   /** "~" is in no id. */
   displaced: (id: string, incarnation: string) => `collection:${id}~${incarnation}`,
+  /** ":" is in no tag. */
+  tag: (tag: string, incarnation: string) => `tag:${tag}:${incarnation}`,
   fence: "fence",
   stats: "stats",
   document: (id: string) => `document:${id}`,
   source: (key: string) => `source:${key}`,
   removal: (document: string, what: string) => `removal:${document}:${what}`,
   removalPrefix: "removal:",
+  kept: (document: string) => `kept:${document}`,
 });

@@ -25,6 +25,7 @@ export interface NewRepository {
   readonly allowed_groups?: readonly string[] | null | undefined;
   readonly allow_user_collections?: boolean | undefined;
   readonly auto_create?: boolean | undefined;
+  readonly create_on_query?: boolean | undefined;
   readonly chunking_strategy?: unknown;
   readonly graph?: unknown;
   readonly metadata?: unknown;
@@ -32,7 +33,7 @@ export interface NewRepository {
 
 export type RepositoryPatch = Omit<NewRepository, "repository_id" | "embedding_model">;
 
-const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "auto_create", "chunking_strategy", "graph", "metadata"] as const;
+const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "auto_create", "create_on_query", "chunking_strategy", "graph", "metadata"] as const;
 const fixed = ["repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Repositories {
@@ -152,15 +153,17 @@ export class Repositories {
   }
 
   #fields(input: RepositoryPatch): Partial<RepositoryRecord> {
-    const { name, description, allowed_groups, allow_user_collections, auto_create, chunking_strategy, graph, metadata } = input;
+    const { name, description, allowed_groups, allow_user_collections, auto_create, create_on_query, chunking_strategy, graph, metadata } = input;
     if (allow_user_collections !== undefined && typeof allow_user_collections !== "boolean") throw invalid("allow_user_collections: must be true or false.");
     if (auto_create !== undefined && typeof auto_create !== "boolean") throw invalid("auto_create: must be true or false.");
+    if (create_on_query !== undefined && typeof create_on_query !== "boolean") throw invalid("create_on_query: must be true or false.");
     return {
       ...(name === undefined ? {} : { name: checkName(name) }),
       ...(description === undefined ? {} : { description: checkDescription(description, this.#parts.quotas.descriptionCharsMax) }),
       ...(allowed_groups === undefined ? {} : { allowed_groups: checkGroups(allowed_groups) }),
       ...(allow_user_collections === undefined ? {} : { allow_user_collections }),
       ...(auto_create === undefined ? {} : { auto_create }),
+      ...(create_on_query === undefined ? {} : { create_on_query }),
       ...(chunking_strategy === undefined ? {} : { chunking_strategy: strategyOrNull(chunking_strategy) }),
       ...(graph === undefined ? {} : { graph: graphOrNull(graph, this.#parts.chat) }),
       ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
@@ -180,6 +183,7 @@ export class Repositories {
       allowed_groups: null,
       allow_user_collections: true,
       auto_create: false,
+      create_on_query: false,
       chunking_strategy: null as ChunkingStrategy | null,
       metadata: noMetadata,
       owner,

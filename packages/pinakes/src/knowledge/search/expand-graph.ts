@@ -108,8 +108,7 @@ async function nextFrontier(graph: GraphSpace, edges: readonly Edge[], reached: 
     }
   const strongTexts = [...texts].toSorted((a, b) => b[1] - a[1]).slice(0, graphSearchLimits.frontierMax);
   const named = await inTurns(strongTexts, graphSearchLimits.atOnceMax, async ([name, score]) => ({ score, entities: await entitiesNamed(graph, name) }));
-  for (const { score, entities } of named)
-    for (const entity of entities) if (!reached.has(entity)) note(ends, entity, score / Math.sqrt(entities.length));
+  for (const { score, entities } of named) for (const entity of entities) if (!reached.has(entity)) note(ends, entity, score / Math.sqrt(entities.length));
   const next = [...ends].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, graphSearchLimits.frontierMax);
   for (const [entity, score] of next) reached.set(entity, score);
   return next;

@@ -5,6 +5,7 @@ import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { termOf } from "../../domain/rdf.ts";
 import type { QueryHit, VectorRow } from "../../vectors/index.ts";
 import type { Shelf } from "../documents/shelf.ts";
+import { tripleView } from "../graph/triple-view.ts";
 import type { OpenCollection } from "../model/collections.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
@@ -41,7 +42,12 @@ export async function joinGraph(
   const shown = graph.edges.slice(0, limit);
   const wanted = new Set([...graph.passages.keys(), ...shown.flatMap(({ passages }) => passages.slice(0, graphSearchLimits.sourcesShownMax))]);
   const matches = filter === undefined ? () => true : compileFilter(filter);
-  const rows = await readRows(parts, caller, shelf.vectors(generation), [...wanted].filter((id) => !known.has(id)));
+  const rows = await readRows(
+    parts,
+    caller,
+    shelf.vectors(generation),
+    [...wanted].filter((id) => !known.has(id)),
+  );
   for (const row of rows) if (matches(row.metadata)) known.set(row.id, row);
   const scored = candidates.map((candidate) => withGraph(candidate, graph.passages.get(candidate.hit.id)));
   const among = new Set(candidates.map(({ hit }) => hit.id));
@@ -56,7 +62,7 @@ export async function joinGraph(
     const sources = edge.passages.slice(0, graphSearchLimits.sourcesShownMax).flatMap((id) => known.get(id) ?? []);
     return edge.passages.length > 0 && sources.length === 0 ? [] : [{ repository_id, collection_id, ...edgeView(edge, sources) }];
   });
-  const entities = graph.seeds.map(({ entity, words, score }) => ({ repository_id, collection_id, entity, words, score: rounded(score) }));
+  const entities = graph.seeds.map(({ entity, words, score }) => ({ repository_id, collection_id, entity: termOf(entity), words, score: rounded(score) }));
   return { found: [...scored, ...only], entities, edges, added: only.length, asked: true };
 }
 
@@ -67,12 +73,11 @@ function withGraph(candidate: Found, graph: number | undefined): Found {
 }
 
 function edgeView({ quad, hop, score }: GraphEdge, passages: readonly Passage[]): Omit<GraphEdgeView, "repository_id" | "collection_id"> {
-  const { s, p, o, g } = quad;
   const sources = passages.map(({ id, metadata }) => {
     const { document_id, filename, version, page, start, end } = metadata as unknown as Citation;
     return { document_id, chunk_id: id, filename, version, ...(page === undefined ? {} : { page }), start, end };
   });
-  return { s: termOf(s), p: termOf(p), o: termOf(o), ...(g === "" ? {} : { g: termOf(g) }), hop, score: rounded(score), sources };
+  return { ...tripleView(quad), hop, score: rounded(score), sources };
 }
 
 /** Nothing where the vectors are another generation's by now. */

@@ -98,7 +98,8 @@ function checkGraph(mode: SearchMode, { graph, as_of }: SearchInput): CheckedSea
   const { hopsMax, hopsDefault, edgesShownDefault, edgesShownMax } = graphSearchLimits;
   const { hops = hopsDefault, limit = edgesShownDefault, weight = graphWeight } = graph ?? {};
   const least = mode === "graph" ? 1 : 0;
-  if (!Number.isInteger(hops) || hops < least || hops > hopsMax) throw invalid(`graph.hops: must be a whole number from ${least} to ${hopsMax}, got ${show(hops)}.`);
+  if (!Number.isInteger(hops) || hops < least || hops > hopsMax)
+    throw invalid(`graph.hops: must be a whole number from ${least} to ${hopsMax}, got ${show(hops)}.`);
   if (!Number.isInteger(limit) || limit < 0 || limit > edgesShownMax)
     throw invalid(`graph.limit: must be a whole number from 0 to ${edgesShownMax}, got ${show(limit)}.`);
   if (!(weight >= 0 && weight <= 1)) throw invalid(`graph.weight: must be a number from 0 to 1, got ${show(weight)}.`);

@@ -1,6 +1,7 @@
 /** What a search answers: passages, each with where it stands in its document. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Term } from "../../domain/rdf.ts";
+import type { TripleView } from "../graph/triple-view.ts";
 import type { QueryMode } from "../../vectors/index.ts";
 
 export interface Citation {
@@ -37,22 +38,16 @@ export type SearchMode = QueryMode | "graph";
 export interface GraphEntityView {
   readonly repository_id: string;
   readonly collection_id: string;
-  /** As terms are written: `<iri>` or `_:label`. */
-  readonly entity: string;
+  readonly entity: Term;
   /** Of the question. */
   readonly words: string;
   readonly score: number;
 }
 
 /** A triple that the ranking went over, and where it is stated. */
-export interface GraphEdgeView {
+export interface GraphEdgeView extends TripleView {
   readonly repository_id: string;
   readonly collection_id: string;
-  readonly s: Term;
-  readonly p: Term;
-  readonly o: Term;
-  /** Absent: in no graph that has a name. */
-  readonly g?: Term;
   /** 1: of an entity that the question names. */
   readonly hop: number;
   readonly score: number;

@@ -11,14 +11,19 @@ import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { QueryHit } from "../../vectors/index.ts";
 import { Shelf } from "../documents/shelf.ts";
+import { noteUse } from "../documents/uses.ts";
+import { readTriple, type TripleInput } from "../graph/triple-view.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { Collections, OpenCollection } from "../model/collections.ts";
 import type { Library } from "../model/library.ts";
 import { listCollections } from "../model/list-collections.ts";
+import { openToQuery } from "../model/open-or-create.ts";
+import type { Repositories } from "../model/repositories.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { joinGraph, type Joined } from "./graph-hits.ts";
 import { liveHits } from "./live-hits.ts";
 import { rankHits, type Found } from "./rank-hits.ts";
+import { provenanceOf, type ProvenanceView } from "./provenance.ts";
 import { searchGraph } from "./search-graph.ts";
 import { checkSearch, type CheckedSearch, type SearchInput } from "./search-input.ts";
 import type { SearchResult } from "./search-result.ts";
@@ -42,8 +47,10 @@ export class Search {
   readonly #parts: KnowledgeParts;
   readonly #collections: Collections;
   readonly #library: Library;
+  readonly #repositories: Repositories;
 
-  constructor(parts: KnowledgeParts, collections: Collections, library: Library) {
+  constructor(parts: KnowledgeParts, collections: Collections, library: Library, repositories: Repositories) {
+    this.#repositories = repositories;
     this.#parts = parts;
     this.#collections = collections;
     this.#library = library;
@@ -61,6 +68,14 @@ export class Search {
     }
   }
 
+  /** Where a triple of a collection comes from. */
+  async provenance(caller: Caller, repositoryId: string, collectionId: string, triple: TripleInput): Promise<ProvenanceView> {
+    const { collection } = await this.#collections.open(caller, repositoryId, collectionId);
+    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
+    const generation = (await shelf.fence())?.record.generation ?? 1;
+    return provenanceOf(this.#parts, caller, { shelf, generation }, readTriple(triple, 0));
+  }
+
   async #search(caller: Caller, query: CheckedSearch): Promise<SearchResult> {
     // Embedded stores answer without ever leaving this turn of the event loop: one search after the other would keep all else from its turn.
     await tick();
@@ -74,6 +89,10 @@ export class Search {
       joined.flatMap(({ found }) => found),
       query,
     );
+    // A search over everything uses those in which it found something.
+    const shown = new Set(hits.map(({ repository_id, collection_id }) => `${repository_id}/${collection_id}`));
+    const used = targets.filter(({ shelf: { place } }) => shown.has(`${place.repository_id}/${place.collection_id}`));
+    await Promise.all(used.map(({ opened }) => noteUse(this.#parts, caller.scope, opened.collection)));
     const totalMs = performance.now() - began;
     return {
       hits,
@@ -113,7 +132,8 @@ export class Search {
   async #opened(caller: Caller, query: CheckedSearch): Promise<readonly OpenCollection[]> {
     const readable = (opened: OpenCollection): boolean => opened.collection.status === "ACTIVE" || query.archived;
     if (query.collections !== undefined) {
-      const opened = await Promise.all(query.collections.map(({ repository, collection }) => this.#collections.open(caller, repository, collection)));
+      const pieces = { parts: this.#parts, collections: this.#collections, repositories: this.#repositories };
+      const opened = await Promise.all(query.collections.map(({ repository, collection }) => openToQuery(pieces, caller, repository, collection)));
       const closed = opened.find((one) => !readable(one));
       if (closed !== undefined)
         throw new PinakesError("CONFLICT", `Collection "${closed.collection.collection_id}" is archived; search it with archived=true, or unarchive it.`);

@@ -10,6 +10,7 @@ import { emptyStats, Shelf } from "../documents/shelf.ts";
 import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
 import type { Collections } from "../model/collections.ts";
 import { defaultCollectionId, isPersonalId, personalAlias, personalRepositoryId } from "../model/ids.ts";
+import { TagRows } from "../model/tag-rows.ts";
 import { collectionDocument, countDocument, repositoryDocument, type Library, type Stored } from "../model/library.ts";
 import { noMetadata } from "../model/metadata.ts";
 import { checkId, nameKey } from "../model/names.ts";
@@ -230,6 +231,7 @@ export class RecordImport {
       const { repository_id, collection_id, incarnation } = record;
       await registry.mark({ kind: "purge", tenant: caller.scope.tenant, repository_id, collection_id, incarnation }, Date.parse(record.purge_at as string));
     }
+    await new TagRows(parts.items).add(caller.scope, record);
     try {
       await library.batch(caller.scope, repository.repository_id, [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
@@ -243,8 +245,9 @@ export class RecordImport {
 
   /** The default collection that came with its repository becomes that of the item. */
   async #adopt(record: CollectionRecord, ifMatch: string): Promise<void> {
-    const { library, caller, dryRun } = this.#tools;
+    const { parts, library, caller, dryRun } = this.#tools;
     if (dryRun) return this.#plan(record);
+    await new TagRows(parts.items).add(caller.scope, record);
     await library.batch(caller.scope, record.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch }]);
   }
 

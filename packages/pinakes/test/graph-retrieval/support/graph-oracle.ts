@@ -8,7 +8,7 @@ import type { ItemStore } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 import type { ParsedText } from "../../../src/ports/parser.ts";
 import type { TripleStore } from "../../../src/ports/triple-store.ts";
-import type { Vectors } from "../../../src/vectors/index.ts";
+import type { VectorRow, Vectors } from "../../../src/vectors/index.ts";
 
 export interface GraphStores {
   readonly items: ItemStore;
@@ -35,11 +35,12 @@ export async function expectedSupports(stores: GraphStores, place: GraphPlace): 
     const ids = Array.from({ length: live.chunk_count }, (_, i) => `${document.document_id}.${live.run}.${i}`);
     const rows = await stores.vectors.get(place.caller.scope, `${record.incarnation}.${live.generation}`, ids);
     const chunks = rows.map((row, index): Chunk => {
-      const { start, end } = row?.metadata as { start: number; end: number };
+      const { start, end } = (row as VectorRow).metadata as unknown as { start: number; end: number };
       return { index, text: row?.text ?? "", start, end };
     });
     const { parts } = await extractDocument({ place: record, document, parsed, chunks, settings, signal: new AbortController().signal });
-    for (const [part, quads] of parts) for (const quad of quads) lines.push(`${lineOf(quad)} ← ${document.document_id}.${live.run}.${live.generation} #${part}`);
+    for (const [part, quads] of parts)
+      for (const quad of quads) lines.push(`${lineOf(quad)} ← ${document.document_id}.${live.run}.${live.generation} #${part}`);
   }
   return lines.toSorted();
 }

@@ -14,6 +14,8 @@ export interface Target {
   /** Of an evaluation and a pipeline. */
   readonly eid: string;
   readonly pid: string;
+  /** Of a migration. */
+  readonly mid: string;
   readonly q: string;
   readonly dead: string;
   readonly token: string;
@@ -114,6 +116,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   queryVectors: [withBody(() => ({ vector: [1, 2, 3] }), { changes: false })],
   loadTriples: [withBody(() => [{ s: "a:intruder", p: "a:p", o: "a:o" }]), odd(() => [{ s: "no iri" }])],
   matchTriples: [thing, { kind: "thing", query: () => "p=a:of&limit=1" }],
+  tripleProvenance: [{ kind: "thing", query: () => "s=a:plans&p=a:of&o=a:vault" }],
   matchTriplesAcross: [withBody(({ rid, cid }) => ({ collections: [{ repository: rid, collection: cid }] }), { changes: false })],
   removeMatchingTriples: [
     { kind: "thing", query: ({ cid }) => `confirm=${cid}` },
@@ -144,6 +147,16 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   listEvaluations: [list],
   getEvaluation: [thing],
   runEvaluation: [thing],
+  createMigration: [{ kind: "admin", body: ({ rid }) => ({ source: { kind: "unregistered", repository: rid } }) }],
+  listMigrations: [{ kind: "admin" }],
+  getMigration: [{ ...thing, adminsOnly: true }],
+  listMigrationUnits: [{ ...thing, adminsOnly: true }],
+  planMigration: [{ ...thing, adminsOnly: true }],
+  copyMigration: [{ ...thing, adminsOnly: true }],
+  validateMigration: [{ ...thing, adminsOnly: true }],
+  cutOverMigration: [{ ...thing, adminsOnly: true }],
+  finishMigration: [{ ...thing, adminsOnly: true }],
+  rollBackMigration: [{ ...thing, adminsOnly: true }],
   listQueues: [{ kind: "admin" }],
   listDeadLetters: [{ kind: "admin" }],
   redriveDeadLetter: [{ ...thing, adminsOnly: true }],

@@ -64,6 +64,7 @@ function describe(name: string): Json {
 }
 
 async function fill(server: TestServer, make: Make, key: string, rid: string, fields: Json): Promise<Target> {
+  const admin = await server.key("w1", `plans-${marker}`, { role: "admin", name: `key ${marker}` });
   const cid = fields["collection_id"] as string;
   const at = `/v1/repositories/${rid}/collections/${cid}`;
   await make(key, `/v1/repositories/${rid}/collections`, { ...describe(`Plans ${cid}`), ...fields });
@@ -87,9 +88,11 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   });
   const { pipeline_id } = await make(key, `${at}/pipelines`, { trigger: "schedule", schedule: "0 0 1 1 *", source: `file:${server.dir}` });
   const { key_id } = await make("", "/v1/keys", { user_id: `user-${marker}`, name: `key ${marker}` });
+  const { migration_id: mid } = (await make("", "/v1/migrations", { source: { kind: "unregistered", repository: marker } })) as { migration_id: string };
+  await until(async () => (await server.call("GET", `/v1/migrations/${mid}`, { key: admin })).json["state"] === "planned");
   const token = (grant["url"] as string).split("/").at(-1) as string;
   const [jid, kid, eid, pid] = [job_id, key_id, evaluation_id, pipeline_id] as [string, string, string, string];
-  return { rid, cid, did, jid, kid, eid, pid, token, q: "documents", dead: `${did}.1` };
+  return { rid, cid, did, jid, kid, eid, pid, mid, token, q: "documents", dead: `${did}.1` };
 }
 
 const idFields =

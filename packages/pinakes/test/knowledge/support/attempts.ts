@@ -55,6 +55,7 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "pipelines.plan": (k, caller, t) => k.pipelines.plan(caller, t.repository, t.collection, t.pipeline),
   "pipelines.run": (k, caller, t) => k.pipelines.run(caller, t.repository, t.collection, t.pipeline),
   "pipelines.notify": (k, caller, t) => k.pipelines.notify(caller, t.repository, t.collection, t.pipeline, {}),
+  provenance: (k, caller, t) => k.provenance(caller, t.repository, t.collection, { s: "urn:s", p: "urn:p", o: "urn:o" }),
   "search of one": (k, caller, t) => k.search(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
   "evaluations.create": (k, caller, t) =>
     k.evaluations.create(caller, {

@@ -1,0 +1,60 @@
+/** The facade for clients of the source's librarian: one address for all operations on collections. */
+import { z } from "zod";
+import { managementOperations, type Knowledge } from "../../knowledge/index.ts";
+import { defineRoute, type Route } from "../kit/index.ts";
+
+const Response = z
+  .looseObject({
+    error: z.object({ type: z.string(), message: z.string() }).nullable(),
+    collections: z.array(
+      z.object({
+        user: z.string(),
+        collection: z.string(),
+        name: z.string(),
+        description: z.string(),
+        tags: z.array(z.string()),
+        created_at: z.string(),
+        updated_at: z.string(),
+      }),
+    ),
+    timestamp: z.string(),
+  })
+  .meta({ id: "CollectionManagementResponse" });
+
+const refused = (description: string) => ({ description, schema: Response });
+
+export function librarianRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/collection-management",
+      operationId: "manageCollections",
+      summary: "Collections of the caller's own repository, as the librarian of TrustGraph has them",
+      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. An update makes a collection that is not there, and changes what is named: "", [] and null clear. A delete needs \`confirm\`, the id again. Errors are \`{ type, message }\`.`,
+      tag: "collections",
+      auth: "caller",
+      readOnlyOk: true,
+      body: z.json().describe(
+        "{ operation, user, collection, timestamp, name, description, tags, tag_filter, tag_match: any | all, limit, cursor, confirm, purge }; fields that are not known are ignored.",
+      ),
+      answers: {
+        200: { description: "Done; with the records that it is about.", schema: Response },
+        400: refused("The request is wrong: invalid_request, invalid_operation."),
+        403: refused("Not for the caller: forbidden."),
+        404: refused("There is no such collection: not_found."),
+        409: refused("It cannot be done as things are: conflict."),
+        410: refused("It is gone for good: gone."),
+        412: refused("Somebody else keeps changing it: precondition_failed."),
+        413: refused("Too much: limit_exceeded."),
+        429: refused("Too much at once: throttled."),
+        500: refused("An error of ours: internal, corrupt."),
+        501: refused("Not with these stores: not_supported."),
+        503: refused("Try again later: unavailable."),
+      },
+      handler: async ({ caller, auth, body }) => {
+        const { status, response } = await knowledge.librarian.manage(caller, body, { readOnly: auth.readOnly === true });
+        return { status, body: response };
+      },
+    }),
+  ];
+}

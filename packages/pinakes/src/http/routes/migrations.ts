@@ -1,0 +1,127 @@
+/** Migrations over HTTP: planned, copied, proved, switched to; admins only. Each step is work that the record tells the state of. */
+import { z } from "zod";
+import type { Migrations, MigrationView } from "../../migrations/index.ts";
+import { accepted, defineRoute, ok, type Route } from "../kit/index.ts";
+import { id, pageOf, paging } from "./schemas.ts";
+
+const params = z.object({ mid: id.describe("Id of the migration.") });
+const tag = "migrations";
+
+const Problem = z.object({ where: z.string(), reason: z.string() });
+const Migration = z
+  .looseObject({
+    migration_id: z.string(),
+    kind: z.string(),
+    state: z.string().describe("planning, planned, copying, copied, verifying, ready, switching, switched, finishing, finished, rolling_back or rolled_back."),
+    working: z.boolean(),
+    problems: z.array(Problem).describe("The first 20; `problem_count` counts all."),
+    problem_count: z.number(),
+    unit_count: z.number(),
+    row_count: z.number(),
+    error: z.string().nullable(),
+    retain_until: z.string().nullable(),
+  })
+  .meta({ id: "Migration" });
+const Unit = z
+  .looseObject({ number: z.number(), name: z.string(), status: z.string(), count: z.number(), hash: z.string(), held_count: z.number().nullable(), held_hash: z.string().nullable() })
+  .meta({ id: "MigrationUnit" });
+
+const steps = [
+  ["plan", "planMigration", "Look at the source again, after its problems were mended"],
+  ["copy", "copyMigration", "Register the collections, hold them, and copy what is missing"],
+  ["validate", "validateMigration", "Compare counts and content hashes of both sides"],
+  ["cutover", "cutOverMigration", "Compare once more, and open the collections for writers"],
+] as const;
+
+export function migrationRoutes(migrations: Migrations): readonly Route[] {
+  const begun = (migration: MigrationView) => accepted(migration, { location: `/v1/migrations/${migration.migration_id}` });
+  const answers = { 202: { description: "The migration; its state says how far it is.", schema: Migration } };
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/migrations",
+      operationId: "createMigration",
+      summary: "Plan a migration: what is there, counted and hashed; nothing is changed",
+      tag,
+      auth: "caller",
+      idempotent: true,
+      body: z.strictObject({
+        source: z.record(z.string(), z.json()).describe("`kind` is triples, rows, chroma, unregistered or lisa; the rest is in docs/migrations.md."),
+        retain_days: z.number().int().optional().describe("How long the old form is kept after the switch; 30 when absent."),
+      }),
+      answers,
+      handler: async ({ caller, body }) => begun(await migrations.create(caller, body)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/migrations",
+      operationId: "listMigrations",
+      summary: "Migrations of the workspace, newest first",
+      tag,
+      auth: "caller",
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Migration) } },
+      handler: async ({ caller, query }) => ok(await migrations.list(caller, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/migrations/{mid}",
+      operationId: "getMigration",
+      summary: "A migration: its state, its problems, how far it is",
+      tag,
+      auth: "caller",
+      params,
+      answers: { 200: { description: "The migration.", schema: Migration } },
+      handler: async ({ caller, params: p }) => ok(await migrations.get(caller, p.mid)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/migrations/{mid}/units",
+      operationId: "listMigrationUnits",
+      summary: "What becomes a collection each, with counts and hashes of both sides",
+      tag,
+      auth: "caller",
+      params,
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Unit) } },
+      handler: async ({ caller, params: p, query }) => ok(await migrations.units(caller, p.mid, query)),
+    }),
+    ...steps.map(([step, operationId, summary]) =>
+      defineRoute({
+        method: "POST",
+        path: `/v1/migrations/{mid}:${step}`,
+        operationId,
+        summary,
+        tag,
+        auth: "caller",
+        params,
+        answers,
+        handler: async ({ caller, params: p }) => begun(await migrations[step](caller, p.mid)),
+      }),
+    ),
+    defineRoute({
+      method: "POST",
+      path: "/v1/migrations/{mid}:finish",
+      operationId: "finishMigration",
+      summary: "End a migration; the old form is removed only when that is asked for",
+      tag,
+      auth: "caller",
+      params,
+      body: z.strictObject({ remove_old: z.boolean().optional(), now: z.boolean().optional().describe("Before `retain_until`.") }).optional(),
+      answers,
+      handler: async ({ caller, params: p, body }) => begun(await migrations.finish(caller, p.mid, body ?? {})),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/migrations/{mid}:rollback",
+      operationId: "rollBackMigration",
+      summary: "Make the old form whole again, and take the new one away",
+      tag,
+      auth: "caller",
+      params,
+      body: z.strictObject({ force: z.boolean().optional().describe("Also where documents came since; they go to the trash.") }).optional(),
+      answers,
+      handler: async ({ caller, params: p, body }) => begun(await migrations.rollback(caller, p.mid, body ?? {})),
+    }),
+  ];
+}

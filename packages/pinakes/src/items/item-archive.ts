@@ -1,0 +1,57 @@
+/** An item archive over any engine that can list and dump its containers. */
+import { PinakesError, invalid } from "../domain/errors.ts";
+import { invariant } from "../domain/invariant.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { isExpired } from "../domain/ttl.ts";
+import type { ArchivedItem, ItemArchive } from "../ports/item-archive.ts";
+import type { ContainerDefinition } from "../ports/item-store.ts";
+import { normaliseDefinition, type NormalDefinition } from "./compiled-container.ts";
+import type { ItemEngine, StoredItem } from "./item-engine.ts";
+import { prepareDocument } from "./prepare.ts";
+
+/** What an engine adds to be moved. Rows come with their whole pk; a cursor is a place in the engine's own order. */
+export interface DumpableEngine extends ItemEngine {
+  definitions(): Promise<readonly NormalDefinition[]>;
+  dump(container: string, cursor: string | undefined, limit: number): Promise<{ readonly rows: readonly StoredItem[]; readonly cursor?: string | undefined }>;
+}
+
+const rowsPerPage = 500;
+const commitsAtOnce = 64;
+
+export function archiveOf(engine: DumpableEngine): ItemArchive {
+  return {
+    containers: async () => (await engine.definitions()).map(asDeclared).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    dump: async (container, { now, cursor, limit = rowsPerPage }) => {
+      const definition = (await engine.definitions()).find(({ name }) => name === container);
+      if (definition === undefined) return { items: [] };
+      const page = await engine.dump(container, cursor, limit);
+      return { items: page.rows.filter((row) => !isExpired(definition.ttl, row.ttl, row.modifiedAt, now)).map(archived), cursor: page.cursor };
+    },
+    load: async (definition, items) => {
+      await engine.openContainer(normaliseDefinition(definition), {});
+      for (let at = 0; at < items.length; at += commitsAtOnce) await Promise.all(items.slice(at, at + commitsAtOnce).map((item) => loadItem(engine, definition.name, item)));
+    },
+  };
+}
+
+/** As if it were written at the time it was: its age, and so its time to live, stay what they are. */
+async function loadItem(engine: ItemEngine, name: string, { tenant, pk, id, etag, modifiedAt, json }: ArchivedItem): Promise<void> {
+  const container = engine.container(name);
+  invariant(container !== undefined, "INTERNAL", "a container that was opened is there");
+  const prepared = prepareDocument(container, tenant, pk, JSON.parse(json) as JsonObject);
+  invariant(prepared.id === id, "CORRUPT", `item ${id} of ${name} says that it is ${prepared.id}`);
+  const outcome = await engine.commit(container, { tenant, pk, now: modifiedAt, operations: [{ op: "upsert", id, idKey: prepared.idKey, etag, prepared }] });
+  if (!outcome.ok) throw new PinakesError(outcome.failure.code, `Item ${JSON.stringify(id)} of container "${name}": ${outcome.failure.detail}`);
+}
+
+function archived({ pk, etag, modifiedAt, json }: StoredItem): ArchivedItem {
+  if (!pk.startsWith("[")) throw new PinakesError("NOT_SUPPORTED", `A partition key that is kept by its hash (${pk}) cannot be moved: it does not tell whose it is.`);
+  const [tenant] = JSON.parse(pk) as [unknown];
+  const { id } = JSON.parse(json) as { readonly id?: unknown };
+  if (typeof tenant !== "string" || typeof id !== "string") throw invalid(`The row ${pk} is no item.`);
+  return { tenant, pk, id, etag, modifiedAt, json };
+}
+
+function asDeclared({ name, partitionKey, indexes, uniqueKeys, ttl, feed }: NormalDefinition): ContainerDefinition {
+  return { name, partitionKey, indexes, uniqueKeys, ttl, feed };
+}

@@ -1,0 +1,52 @@
+/** What an audit works with: the pieces of the knowledge side, and what this run is asked to do. */
+import type { Scope } from "../../domain/scope.ts";
+import type { Lifecycle } from "../../lifecycle/index.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import type { IngestQueue } from "../ingest/ingest-queue.ts";
+import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { CollectionDeletion } from "../model/delete-collection.ts";
+import type { Library } from "../model/library.ts";
+import { itemIds, type CollectionRecord } from "../model/records.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { placeOf, type Finding, type Findings } from "./finding.ts";
+import type { Suspects } from "./suspects.ts";
+
+export interface AuditPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly queue: IngestQueue;
+  readonly registry: KnowledgeWork;
+  readonly jobs: Jobs;
+  readonly lifecycle: Lifecycle;
+  readonly deletion: CollectionDeletion;
+}
+
+export interface AuditRun extends AuditPieces {
+  readonly scope: Scope;
+  readonly repair: boolean;
+  /** Every passage is looked at, and every byte of the vectors is read. */
+  readonly deep: boolean;
+  readonly findings: Findings;
+  readonly suspects: Suspects;
+  readonly signal: AbortSignal;
+}
+
+/** One life of a collection. */
+export interface LifeRun extends AuditRun {
+  readonly collection: CollectionRecord;
+  readonly shelf: Shelf;
+}
+
+/** Tells of something in this life; what ended meanwhile is no business of an audit any more. */
+export async function found(run: LifeRun, finding: Omit<Finding, "repository_id" | "collection_id" | "incarnation">): Promise<void> {
+  if (await isAsItWas(run)) run.findings.add({ ...finding, ...placeOf(run.collection) });
+}
+
+export async function isAsItWas({ library, scope, collection }: LifeRun): Promise<boolean> {
+  return (await library.life(scope, collection))?.record.status === collection.status;
+}
+
+/** For batches that write: only while the life is one. */
+export const whileItLives: Operation = { op: "check", id: itemIds.fence, where: { status: { in: ["ACTIVE", "ARCHIVED"] } } };

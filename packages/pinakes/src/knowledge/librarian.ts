@@ -1,0 +1,208 @@
+/**
+ * Collections as the librarian of the source has them (RFC 0007): one request with an operation in it. The collections are those of the
+ * caller's own repository; who the user is comes from the credential, and a body that names another one is refused. Answers and errors have
+ * the source's form, whatever went wrong.
+ */
+import { z } from "zod";
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, type ErrorCode } from "../domain/errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { DeleteOptions } from "./knowledge.ts";
+import { personalAlias } from "./model/ids.ts";
+import type { CollectionPatch, NewCollection } from "./model/collections.ts";
+import type { CollectionQuery } from "./model/list-collections.ts";
+import type { ListPage } from "./paging.ts";
+import type { CollectionView, JobView } from "./views.ts";
+
+export const managementOperations = ["list-collections", "update-collection", "delete-collection"] as const;
+
+/** Of one answer; there is a cursor for more. */
+export const librarianListMax = 1_000;
+const pageItems = 100;
+const attemptsMax = 10;
+
+const text = z.string();
+const Request = z.object({
+  operation: text,
+  user: text.nullish(),
+  collection: text.nullish(),
+  /** Information only: what comes later is later, whatever a client's clock says. */
+  timestamp: z.union([z.iso.datetime({ offset: true }), z.literal("")], { error: "must be an ISO 8601 time such as 2024-01-15T10:30:00Z" }).nullish(),
+  /** Absent: stays as it is. "" or null: as it was before anybody gave one. */
+  name: text.nullish(),
+  description: text.nullish(),
+  tags: z.array(text).nullish(),
+  tag_filter: z.array(text).nullish(),
+  tag_match: z.enum(["any", "all"]).nullish(),
+  /** Absent or 0: as many as there are. */
+  limit: z.int().min(0).max(librarianListMax).nullish(),
+  cursor: text.nullish(),
+  confirm: text.nullish(),
+  purge: z.boolean().nullish(),
+});
+type Request = z.output<typeof Request>;
+
+export interface ManagedCollection {
+  readonly user: string;
+  readonly collection: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface ManagementResponse {
+  readonly error: { readonly type: string; readonly message: string } | null;
+  readonly collections: readonly ManagedCollection[];
+  readonly timestamp: string;
+  readonly next_cursor?: string | null;
+  /** Of a delete: GET /v1/jobs/{id} tells how far it is. */
+  readonly job_id?: string;
+}
+
+export interface ManagementAnswer {
+  /** As in HTTP. */
+  readonly status: number;
+  readonly response: ManagementResponse;
+}
+
+/** What it needs of the knowledge side: the same calls as everybody's. */
+export interface LibrarianCalls {
+  collection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView>;
+  listCollections(caller: Caller, query: CollectionQuery): Promise<ListPage<CollectionView>>;
+  createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView>;
+  updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionView>;
+  deleteCollection(caller: Caller, repositoryId: string, collectionId: string, options: DeleteOptions): Promise<JobView>;
+}
+
+type Told = Omit<ManagementResponse, "error" | "timestamp">;
+
+export class Librarian {
+  readonly #calls: LibrarianCalls;
+  readonly #clock: Clock;
+
+  constructor(calls: LibrarianCalls, clock: Clock) {
+    this.#calls = calls;
+    this.#clock = clock;
+  }
+
+  /** Throws only where there is no caller: what else goes wrong is in the answer. */
+  async manage(caller: Caller, body: unknown, { readOnly = false }: { readonly readOnly?: boolean } = {}): Promise<ManagementAnswer> {
+    requireCaller(caller);
+    const timestamp = new Date(this.#clock.now()).toISOString();
+    try {
+      const told = await this.#run(caller, body, readOnly);
+      return { status: 200, response: { error: null, ...told, timestamp } };
+    } catch (error) {
+      if (!PinakesError.isInstance(error)) throw error;
+      const type = error instanceof UnknownOperation ? "invalid_operation" : typeOf(error.code);
+      return { status: error.status, response: { error: { type, message: error.detail }, collections: [], timestamp } };
+    }
+  }
+
+  async #run(caller: Caller, body: unknown, readOnly: boolean): Promise<Told> {
+    const request = readRequest(body);
+    if (typeof request.user === "string" && request.user !== caller.userId)
+      throw new PinakesError("FORBIDDEN", `user: the credential is that of another user. Leave it out, or sign in as this one.`);
+    if (readOnly && request.operation !== "list-collections") throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write.");
+    switch (request.operation) {
+      case "list-collections":
+        return this.#list(caller, request);
+      case "update-collection":
+        return this.#update(caller, collectionOf(request), request);
+      case "delete-collection":
+        return this.#delete(caller, collectionOf(request), request);
+      default:
+        throw new UnknownOperation(request.operation);
+    }
+  }
+
+  async #list(caller: Caller, { tag_filter, tag_match, limit, cursor }: Request): Promise<Told> {
+    const wanted = limit === 0 || limit === undefined || limit === null ? librarianListMax : limit;
+    const query = { repositoryId: personalAlias, status: "live", tags: tag_filter ?? [], tag_match: tag_match ?? "any" } as const;
+    const collections: ManagedCollection[] = [];
+    let next: string | undefined = cursor ?? undefined;
+    do {
+      const page = await this.#calls.listCollections(caller, { ...query, limit: Math.min(pageItems, wanted - collections.length), cursor: next });
+      collections.push(...page.items.map((item) => managed(caller, item)));
+      next = page.next_cursor ?? undefined;
+    } while (next !== undefined && collections.length < wanted);
+    return { collections, next_cursor: next ?? null };
+  }
+
+  /** Makes it where it is not there: whoever describes a collection before loading anything means the same one. */
+  async #update(caller: Caller, id: string, request: Request): Promise<Told> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return { collections: [managed(caller, await this.#put(caller, id, request))] };
+      } catch (error) {
+        // Made, changed or removed by somebody else at the same moment: look again.
+        const raced = PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || (await this.#appeared(caller, id, error)));
+        if (!raced || attempt >= attemptsMax) throw error;
+      }
+    }
+  }
+
+  async #put(caller: Caller, id: string, { name, description, tags }: Request): Promise<CollectionView> {
+    const known = await this.#find(caller, id);
+    const fields = {
+      ...(name === undefined ? {} : { name: name === "" ? null : name }),
+      ...(description === undefined ? {} : { description }),
+    };
+    if (known === undefined)
+      return this.#calls.createCollection(caller, personalAlias, { collection_id: id, ...fields, ...(tags === undefined ? {} : { metadata: { tags: tags ?? [] } }) });
+    const patch = { ...fields, ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }) };
+    if (Object.keys(patch).length === 0) return known;
+    return this.#calls.updateCollection(caller, personalAlias, id, patch, known.etag);
+  }
+
+  async #delete(caller: Caller, id: string, { confirm, purge }: Request): Promise<Told> {
+    // Before anything else of the delete: nothing has changed when it is missing.
+    await this.#calls.collection(caller, personalAlias, id);
+    if (confirm !== id)
+      throw new PinakesError("INVALID", `confirm: must be the id of the collection, ${JSON.stringify(id)}, as a sign that it is meant. Nothing was changed.`);
+    const { job_id } = await this.#calls.deleteCollection(caller, personalAlias, id, { confirm: id, ...(purge === true ? { purge } : {}) });
+    return { collections: [], job_id };
+  }
+
+  async #find(caller: Caller, id: string): Promise<CollectionView | undefined> {
+    try {
+      return await this.#calls.collection(caller, personalAlias, id);
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
+      throw error;
+    }
+  }
+
+  /** A create that found the id taken; a name that is taken stays so. */
+  async #appeared(caller: Caller, id: string, error: PinakesError): Promise<boolean> {
+    return error.code === "CONFLICT" && error.detail.includes(`A collection "${id}" exists`) && (await this.#find(caller, id)) !== undefined;
+  }
+}
+
+class UnknownOperation extends PinakesError {
+  constructor(operation: string) {
+    super("INVALID", `operation: ${JSON.stringify(operation.slice(0, 100))} is not one of ${managementOperations.join(", ")}.`);
+  }
+}
+
+function readRequest(body: unknown): Request {
+  const result = Request.safeParse(body);
+  if (result.success) return result.data;
+  const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.length === 0 ? "the request" : path.map(String).join(".")}: ${message}`);
+  throw new PinakesError("INVALID", `${issues.join("; ")}.`);
+}
+
+function collectionOf({ collection, operation }: Request): string {
+  if (typeof collection === "string" && collection !== "") return collection;
+  throw new PinakesError("INVALID", `collection: ${operation} needs the id of the collection.`);
+}
+
+function managed({ userId }: Caller, { collection_id, name, description, metadata, created_at, updated_at }: CollectionView): ManagedCollection {
+  return { user: userId, collection: collection_id, name, description, tags: metadata.tags, created_at, updated_at };
+}
+
+function typeOf(code: ErrorCode): string {
+  return code === "INVALID" ? "invalid_request" : code.toLowerCase();
+}

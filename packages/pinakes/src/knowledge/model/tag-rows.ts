@@ -1,0 +1,85 @@
+/**
+ * Which collections have a tag: one row for each tag of each collection, so that a list by tag reads what it shows and not all there is.
+ *
+ *   tag:<tag>:<incarnation>   in the partition of the repository, beside the record
+ *
+ * Invariants
+ * - a record that names a tag has its row: rows are written before the record, and taken away only in a batch that changes the record, so
+ *   that whoever writes the record at the same time on condition of its etag looks again;
+ * - a row proves nothing: readers look at the record. One too many (of a write that failed) costs a read.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { ItemStore, Operation, SessionTokens } from "../../ports/item-store.ts";
+import { collectionsContainer, itemIds, type CollectionRecord } from "./records.ts";
+
+/** Of one batch; every engine takes as many. */
+const batchRowsMax = 25;
+/** Rows that go with the record in one batch; the rest of the batch is the record's. */
+export const removedRowsMax = 20;
+
+export interface TagRow {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+}
+
+type Tagged = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation" | "created_at" | "metadata">;
+
+export class TagRows {
+  readonly #items: ItemStore;
+
+  constructor(items: ItemStore) {
+    this.#items = items;
+  }
+
+  /** Before the record is written. Can be repeated. */
+  async add(scope: Scope, record: Tagged, tags: readonly string[] = record.metadata.tags): Promise<void> {
+    for (let at = 0; at < tags.length; at += batchRowsMax) {
+      const operations = tags.slice(at, at + batchRowsMax).map((tag): Operation => ({ op: "upsert", document: rowOf(record, tag) }));
+      await this.#items.batch(scope, collectionsContainer.name, [record.repository_id], operations);
+    }
+  }
+
+  /** Of the tags that a change takes away: for the batch that writes the record, in portions. */
+  async removing(scope: Scope, record: Tagged, tags: readonly string[]): Promise<readonly (readonly Operation[])[]> {
+    const ids = tags.map((tag) => itemIds.tag(tag, record.incarnation));
+    const keys = ids.map((id) => ({ partition: [record.repository_id], id }));
+    const found = keys.length === 0 ? [] : await this.#items.readMany(scope, collectionsContainer.name, keys);
+    const there = ids.filter((_, i) => found[i] !== undefined).map((id): Operation => ({ op: "delete", id }));
+    const portions: Operation[][] = [];
+    for (let at = 0; at < there.length; at += removedRowsMax) portions.push(there.slice(at, at + removedRowsMax));
+    return portions;
+  }
+
+  /** All of a life whose record is about to go. */
+  async end(scope: Scope, record: Tagged): Promise<void> {
+    for (const portion of await this.removing(scope, record, record.metadata.tags)) {
+      try {
+        await this.#items.batch(scope, collectionsContainer.name, [record.repository_id], portion);
+      } catch (error) {
+        // Another process is at it, too.
+        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      }
+    }
+  }
+
+  /** The collections that may have it. Of one repository from the partition itself, which is never late; else by the index. */
+  async *having(scope: Scope, tag: string, repositoryId: string | undefined, session?: SessionTokens): AsyncGenerator<readonly TagRow[]> {
+    const of =
+      repositoryId === undefined
+        ? { index: "byTag", equals: { tag }, ...(session === undefined ? {} : { session }) }
+        : { equals: { repository_id: repositoryId }, range: { prefix: itemIds.tag(tag, "") } };
+    let cursor: string | undefined;
+    do {
+      const page = await this.#items.query(scope, collectionsContainer.name, { ...of, limit: 500, cursor });
+      yield page.items.map(({ document }) => document as unknown as TagRow);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+}
+
+function rowOf({ repository_id, collection_id, incarnation, created_at }: Tagged, tag: string): JsonObject & { readonly id: string } {
+  return { id: itemIds.tag(tag, incarnation), kind: "tag", tag, repository_id, collection_id, incarnation, created_at };
+}

@@ -1,0 +1,114 @@
+/**
+ * Where a triple comes from: the passages that state it, each with its place in the text of a version of a document. Also as PROV-O: the
+ * triple was derived from passages, these from a version of a document, which was made by whoever uploaded it.
+ */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Quad } from "../../domain/rdf.ts";
+import type { VectorRow } from "../../vectors/index.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import { tripleView, type TripleView } from "../graph/triple-view.ts";
+import { stableHash } from "../extraction/index.ts";
+import { chunkId } from "../ingest/passages.ts";
+import { readSource } from "../ingest/graph-support.ts";
+import { shownIn, type DocumentRecord, type IndexedVersion } from "../model/records.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import type { Citation, GraphSourceView } from "./search-result.ts";
+
+export interface ProvenanceView {
+  readonly triple: TripleView;
+  /** Somebody stated it without a document: it stays until it is removed. */
+  readonly asserted: boolean;
+  /** At most 1,000. */
+  readonly sources: readonly (GraphSourceView & { readonly quote: string })[];
+  /** The same as PROV-O, in JSON-LD. */
+  readonly prov: JsonObject;
+}
+
+interface Stating {
+  readonly row: VectorRow;
+  readonly document: DocumentRecord;
+  readonly shown: IndexedVersion;
+}
+
+/** NOT_FOUND where the triple is not there, or only a run that nobody sees states it. */
+export async function provenanceOf(
+  parts: Pick<KnowledgeParts, "triples" | "vectors">,
+  caller: Caller,
+  { shelf, generation }: { readonly shelf: Shelf; readonly generation: number },
+  quad: Quad,
+): Promise<ProvenanceView> {
+  const { incarnation } = shelf.place;
+  const there = await parts.triples.count(caller.scope, incarnation, quad, { max: 1 });
+  const [supports = []] = there === 0 ? [] : await parts.triples.supports(caller.scope, incarnation, [quad]);
+  const sources = supports.flatMap(({ source, part }) => {
+    const from = readSource(source);
+    return from === undefined || from.generation !== generation ? [] : [{ ...from, part }];
+  });
+  const ids = [...new Set(sources.map(({ documentId }) => documentId))];
+  const records = new Map((await shelf.readMany(ids)).map((document, i) => [ids[i] as string, document]));
+  const live = sources.filter(({ documentId, run }) => shownOf(records.get(documentId), generation)?.run === run);
+  if (there === 0 || (supports.length > 0 && live.length === 0)) throw new PinakesError("NOT_FOUND", "The collection does not hold this triple.");
+  const chunks = live.map(({ documentId, run, part }) => chunkId(documentId, run, part));
+  const rows = chunks.length === 0 ? [] : await parts.vectors.get(caller.scope, shelf.vectors(generation), chunks);
+  const stating = rows.flatMap((row, i): Stating[] => {
+    const document = records.get(live[i]?.documentId as string);
+    const shown = shownOf(document, generation);
+    return row === undefined || document === undefined || shown === null ? [] : [{ row, document, shown }];
+  });
+  return { triple: tripleView(quad), asserted: supports.length === 0, sources: stating.map(sourceView), prov: provOf(quad, stating) };
+}
+
+function shownOf(document: DocumentRecord | undefined, generation: number): IndexedVersion | null {
+  return document === undefined ? null : shownIn(document, generation);
+}
+
+function sourceView({ row, document }: Stating): ProvenanceView["sources"][number] {
+  const { version, page, start, end } = row.metadata as unknown as Citation;
+  const { document_id, name } = document;
+  return { document_id, chunk_id: row.id, filename: name, version, ...(page === undefined ? {} : { page }), start, end, quote: row.text ?? "" };
+}
+
+function provOf(quad: Quad, stating: readonly Stating[]): JsonObject {
+  const triple = `urn:pinakes:triple:${stableHash(quad.s, quad.p, quad.o, quad.g)}`;
+  const documents = new Map(stating.map(({ document, shown }) => [documentIri(document, shown), { document, shown }]));
+  const users = new Set([...documents.values()].map(({ document }) => document.uploaded_by));
+  return {
+    "@context": {
+      prov: "http://www.w3.org/ns/prov#",
+      xsd: "http://www.w3.org/2001/XMLSchema#",
+      pinakes: "urn:pinakes:provenance:",
+      "prov:generatedAtTime": { "@type": "xsd:dateTime" },
+    },
+    "@graph": [
+      { "@id": triple, "@type": "prov:Entity", "prov:wasDerivedFrom": stating.map(({ row }) => ({ "@id": passageIri(row.id) })) },
+      ...stating.map(({ row, document, shown }) => {
+        const { page, start, end } = row.metadata as unknown as Citation;
+        const place = { "pinakes:start": start, "pinakes:end": end, ...(page === undefined ? {} : { "pinakes:page": page }) };
+        return { "@id": passageIri(row.id), "@type": "prov:Entity", ...place, "prov:wasDerivedFrom": { "@id": documentIri(document, shown) } };
+      }),
+      ...[...documents].map(([id, { document, shown }]) => ({
+        "@id": id,
+        "@type": "prov:Entity",
+        "pinakes:name": document.name,
+        "pinakes:sha256": shown.sha256,
+        "prov:generatedAtTime": shown.uploaded_at,
+        "prov:wasAttributedTo": { "@id": userIri(document.uploaded_by) },
+      })),
+      ...[...users].map((user) => ({ "@id": userIri(user), "@type": "prov:Agent", "pinakes:user": user })),
+    ],
+  };
+}
+
+function passageIri(id: string): string {
+  return `urn:pinakes:passage:${encodeURIComponent(id)}`;
+}
+
+function documentIri({ document_id }: DocumentRecord, { version }: IndexedVersion): string {
+  return `urn:pinakes:document:${encodeURIComponent(document_id)}:${version}`;
+}
+
+function userIri(user: string): string {
+  return `urn:pinakes:user:${encodeURIComponent(user)}`;
+}

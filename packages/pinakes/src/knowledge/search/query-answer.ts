@@ -1,0 +1,62 @@
+/**
+ * What a query may ask for beside its hits: the records of the collections that it was about, and an empty answer instead of an error
+ * where one is not there (or not for the caller, which is the same).
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { CollectionView } from "../views.ts";
+import { checkSearch, type SearchInput } from "./search-input.ts";
+import type { SearchResult } from "./search-result.ts";
+
+export interface QueryWishes {
+  /** Adds the records of the collections. */
+  readonly include_metadata?: boolean | undefined;
+  /** `empty`: a collection that is not there answers nothing and is named. Absent, or `error`: NOT_FOUND. */
+  readonly unknown_collections?: "error" | "empty" | undefined;
+}
+
+export interface CollectionName {
+  readonly repository: string;
+  readonly collection: string;
+}
+
+export interface QueryMore {
+  /** With `include_metadata`. */
+  readonly collections?: readonly CollectionView[];
+  /** With `unknown_collections: "empty"`: whether all that were named are there. */
+  readonly collection_exists?: boolean;
+  readonly missing?: readonly CollectionName[];
+}
+
+/** Which of them are there for the caller, and which are not. */
+export async function knownAmong(
+  names: readonly CollectionName[],
+  open: (name: CollectionName) => Promise<unknown>,
+): Promise<{ readonly known: readonly CollectionName[]; readonly missing: readonly CollectionName[] }> {
+  const known: CollectionName[] = [];
+  const missing: CollectionName[] = [];
+  for (const name of names) {
+    try {
+      await open(name);
+      known.push(name);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      missing.push(name);
+    }
+  }
+  return { known, missing };
+}
+
+/** Each once. */
+export async function recordsOf(
+  names: readonly CollectionName[],
+  read: (name: CollectionName) => Promise<CollectionView>,
+): Promise<readonly CollectionView[]> {
+  const each = new Map(names.map((name) => [`${name.repository}/${name.collection}`, name]));
+  return Promise.all([...each.values()].map(read));
+}
+
+/** Where there was nothing to search; what is wrong with the question is wrong all the same. */
+export function nothingFound(input: SearchInput): SearchResult {
+  const { mode } = checkSearch(input);
+  return { hits: [], mode_used: mode, timings: { embed_ms: 0, search_ms: 0, total_ms: 0 } };
+}

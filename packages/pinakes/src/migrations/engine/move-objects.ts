@@ -1,0 +1,50 @@
+/** Objects by their stored keys and bytes. */
+import { createHash } from "node:crypto";
+import { PinakesError } from "../../domain/errors.ts";
+import { ContentHash, type Measured } from "../content-hash.ts";
+import type { MoveRecord } from "./move-record.ts";
+import type { MoveOptions, MovingStores } from "./move-stores.ts";
+
+const part = "objects";
+
+export async function copyObjects(from: MovingStores, to: MovingStores, record: MoveRecord, options: MoveOptions): Promise<void> {
+  const { system, signal } = options;
+  const place = await record.read(part);
+  if (place.done) return;
+  let { cursor: after, copied } = place;
+  for (;;) {
+    const page = await from.objects.list(system, "", { ...(after === undefined ? {} : { after }), signal });
+    for (const { key } of page.keys) {
+      if (isSpilled(from, key)) continue;
+      const body = await from.objects.stream(system, key, { signal });
+      // Gone since it was listed: nobody may use the store, so somebody does.
+      if (body === undefined) throw new PinakesError("CONFLICT", `The object ${key} went while it was moved. Stop whatever uses the source, and go on.`);
+      await to.objects.put(system, key, body, { signal });
+      copied += 1;
+      options.onProgress?.({ what: part, done: copied });
+    }
+    after = page.next;
+    await record.write(part, { cursor: after, copied, done: after === undefined });
+    if (after === undefined) return;
+  }
+}
+
+export async function measureObjects(stores: MovingStores, { system, signal }: MoveOptions): Promise<Measured> {
+  const sum = new ContentHash();
+  for (let after: string | undefined; ;) {
+    const page = await stores.objects.list(system, "", { ...(after === undefined ? {} : { after }), signal });
+    for (const { key } of page.keys) {
+      if (isSpilled(stores, key)) continue;
+      const digest = createHash("sha256");
+      for await (const chunk of (await stores.objects.stream(system, key, { signal })) ?? []) digest.update(chunk);
+      sum.add(JSON.stringify([key, digest.digest("hex")]));
+    }
+    after = page.next;
+    if (after === undefined) return sum.measured;
+  }
+}
+
+/** Documents that are too large for an item of DynamoDB: they are moved as what they are. */
+function isSpilled({ spillPrefix }: MovingStores, key: string): boolean {
+  return spillPrefix !== undefined && key.startsWith(spillPrefix);
+}

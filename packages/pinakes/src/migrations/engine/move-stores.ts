@@ -1,0 +1,128 @@
+/**
+ * Everything of a store moves to another engine (RFC 0009): items of all containers and tenants as they are, objects by their bytes, triples
+ * through their port. Offline: nothing may use either store meanwhile. It can end anywhere; a record in the target says what is done, and
+ * doing something again changes nothing. At the end all of it is measured on both sides.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { SystemScope } from "../../domain/scope.ts";
+import type { ArchivedItem, ItemArchive } from "../../ports/item-archive.ts";
+import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
+import type { ObjectStore } from "../../ports/object-store.ts";
+import type { TripleStore } from "../../ports/triple-store.ts";
+import { canonicalText, ContentHash, isSame, type Measured } from "../content-hash.ts";
+import { copyObjects, measureObjects } from "./move-objects.ts";
+import { copyTriples, measureTriples } from "./move-triples.ts";
+import { MoveRecord, movesContainer } from "./move-record.ts";
+
+export interface MovingStores {
+  readonly archive: ItemArchive;
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly triples: TripleStore;
+  /** Objects that are parts of items here, and are not moved as objects. */
+  readonly spillPrefix?: string | undefined;
+}
+
+export interface MoveOptions {
+  readonly system: SystemScope;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: { readonly what: string; readonly done: number }) => void) | undefined;
+  /** Compare only. */
+  readonly verifyOnly?: boolean | undefined;
+}
+
+export interface MovedPart {
+  readonly part: string;
+  readonly source: Measured;
+  readonly target: Measured;
+  readonly equal: boolean;
+}
+
+export interface MoveReport {
+  readonly equal: boolean;
+  readonly tenants: number;
+  readonly parts: readonly MovedPart[];
+}
+
+/** Triples that an engine keeps as items go through their port, which another engine may keep otherwise. */
+const tripleContainer = "triples";
+const queueContainer = "queues";
+
+export async function moveStores(from: MovingStores, to: MovingStores, options: MoveOptions): Promise<MoveReport> {
+  const containers = (await from.archive.containers()).filter(({ name }) => name !== tripleContainer && name !== movesContainer.name);
+  await requireEmptyQueue(from, containers, options);
+  const record = await MoveRecord.open(to.items, options.system);
+  if (options.verifyOnly !== true) {
+    for (const container of containers) await copyContainer(from, to, container, record, options);
+    await copyObjects(from, to, record, options);
+    await copyTriples(from, to, await tenantsOf(from, containers, options), record, options);
+  }
+  return verify(from, to, containers, options);
+}
+
+async function verify(from: MovingStores, to: MovingStores, containers: readonly ContainerDefinition[], options: MoveOptions): Promise<MoveReport> {
+  const parts: MovedPart[] = [];
+  const compare = (part: string, source: Measured, target: Measured) => parts.push({ part, source, target, equal: isSame(source, target) });
+  const now = options.now();
+  for (const { name } of containers) compare(`container ${name}`, await measureContainer(from, name, now, options), await measureContainer(to, name, now, options));
+  compare("objects", await measureObjects(from, options), await measureObjects(to, options));
+  const tenants = await tenantsOf(from, containers, options);
+  for (const tenant of tenants) {
+    const [source, target] = [await measureTriples(from.triples, options, tenant), await measureTriples(to.triples, options, tenant)];
+    if (source.count + target.count > 0) compare(`triples of ${tenant}`, source, target);
+  }
+  return { equal: parts.every(({ equal }) => equal), tenants: tenants.length, parts };
+}
+
+async function copyContainer(from: MovingStores, to: MovingStores, container: ContainerDefinition, record: MoveRecord, options: MoveOptions): Promise<void> {
+  const place = await record.read(`container ${container.name}`);
+  if (place.done) return;
+  let { cursor, copied } = place;
+  await to.archive.load(container, []);
+  do {
+    options.signal.throwIfAborted();
+    const page = await from.archive.dump(container.name, { now: options.now(), cursor });
+    await to.archive.load(container, page.items);
+    copied += page.items.length;
+    cursor = page.cursor;
+    await record.write(`container ${container.name}`, { cursor, copied, done: cursor === undefined });
+    options.onProgress?.({ what: container.name, done: copied });
+  } while (cursor !== undefined);
+}
+
+async function measureContainer({ archive }: MovingStores, name: string, now: number, { signal, onProgress }: MoveOptions): Promise<Measured> {
+  const sum = new ContentHash();
+  for await (const item of itemsOf(archive, name, now, signal)) {
+    sum.add(`${JSON.stringify([name, item.pk, item.id, item.etag, item.modifiedAt])}${canonicalText(JSON.parse(item.json) as never)}`);
+    onProgress?.({ what: `comparing ${name}`, done: sum.measured.count });
+  }
+  return sum.measured;
+}
+
+async function* itemsOf(archive: ItemArchive, name: string, now: number, signal: AbortSignal): AsyncGenerator<ArchivedItem> {
+  for (let cursor: string | undefined; ;) {
+    signal.throwIfAborted();
+    const page = await archive.dump(name, { now, cursor });
+    yield* page.items;
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+/** Whoever has an item somewhere. */
+async function tenantsOf({ archive }: MovingStores, containers: readonly ContainerDefinition[], { now, signal }: MoveOptions): Promise<readonly string[]> {
+  const found = new Set<string>();
+  const all = [...containers.map(({ name }) => name), tripleContainer];
+  for (const name of all) for await (const { tenant } of itemsOf(archive, name, now(), signal)) found.add(tenant);
+  return [...found].toSorted();
+}
+
+/** A message that is under way would be worked on twice, or by nobody. */
+async function requireEmptyQueue({ archive }: MovingStores, containers: readonly ContainerDefinition[], { now, signal }: MoveOptions): Promise<void> {
+  if (!containers.some(({ name }) => name === queueContainer)) return;
+  for await (const { id, pk } of itemsOf(archive, queueContainer, now(), signal)) {
+    if (id.startsWith("m."))
+      throw new PinakesError("CONFLICT", `The queue ${pk} still has messages. Let the server finish its work, stop it, and move then.`);
+  }
+}

@@ -1,0 +1,94 @@
+/** Triples space by space through their port, with what supports each, and with the state of the space. */
+import type { Quad } from "../../domain/rdf.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { SpaceInfo, Support, TripleStore } from "../../ports/triple-store.ts";
+import { ContentHash, type Measured } from "../content-hash.ts";
+import { writeQuads } from "../quads.ts";
+import type { MoveRecord } from "./move-record.ts";
+import type { MoveOptions, MovingStores } from "./move-stores.ts";
+
+const quadsPerPage = 1_000;
+const spacesPerPage = 500;
+
+type Supported = readonly [Quad, readonly Support[]];
+
+export async function copyTriples(from: MovingStores, to: MovingStores, tenants: readonly string[], record: MoveRecord, options: MoveOptions): Promise<void> {
+  for (const tenant of tenants) {
+    const part = `triples of ${tenant}`;
+    const place = await record.read(part);
+    if (place.done) continue;
+    const scope = options.system.forTenant(tenant);
+    let { copied } = place;
+    for await (const space of spacesOf(from.triples, scope)) {
+      // In the order of their names: those before the cursor are done.
+      if (place.cursor !== undefined && space.space <= place.cursor) continue;
+      copied += await copySpace(from.triples, to.triples, scope, space, options);
+      await record.write(part, { cursor: space.space, copied, done: false });
+      options.onProgress?.({ what: part, done: copied });
+    }
+    await record.write(part, { cursor: undefined, copied, done: true });
+  }
+}
+
+async function copySpace(from: TripleStore, to: TripleStore, scope: Scope, { space, status }: SpaceInfo, options: MoveOptions): Promise<number> {
+  if (status === "purged") {
+    for (let done = false; !done;) ({ done } = await to.purge(scope, space));
+    return 0;
+  }
+  // One that an earlier try had fenced already takes quads again, for as long as it is copied.
+  await to.unfence(scope, space).catch(() => undefined);
+  await to.open(scope, space);
+  let copied = 0;
+  for await (const page of pagesOf(from, scope, { space, status }, options.signal)) {
+    await writeQuads(to, scope, space, page.filter(([, supports]) => supports.length === 0).map(([quad]) => quad));
+    const bySupport = Map.groupBy(
+      page.flatMap(([quad, supports]) => supports.map((support) => ({ quad, support }))),
+      ({ support }) => JSON.stringify([support.source, support.part]),
+    );
+    for (const group of bySupport.values()) {
+      const [first] = group;
+      if (first !== undefined) await to.write(scope, space, { insert: group.map(({ quad }) => quad), source: first.support });
+    }
+    copied += page.length;
+  }
+  if (status === "fenced") await to.fence(scope, space);
+  return copied;
+}
+
+export async function measureTriples(triples: TripleStore, { system, signal }: MoveOptions, tenant: string): Promise<Measured> {
+  const scope = system.forTenant(tenant);
+  const sum = new ContentHash();
+  for await (const space of spacesOf(triples, scope)) {
+    sum.add(JSON.stringify(["space", space.space, space.status]));
+    if (space.status === "purged") continue;
+    for await (const page of pagesOf(triples, scope, space, signal))
+      for (const [{ s, p, o, g }, supports] of page) sum.add(JSON.stringify([space.space, s, p, o, g, supports.map(({ source, part }) => [source, part])]));
+  }
+  return sum.measured;
+}
+
+async function* spacesOf(triples: TripleStore, scope: Scope): AsyncGenerator<SpaceInfo> {
+  for (let cursor: string | undefined; ;) {
+    const page = await triples.spaces(scope, { limit: spacesPerPage, cursor });
+    yield* page.spaces;
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+/** A fenced space cannot be read: it is opened while that is done, and fenced again whatever happens. */
+async function* pagesOf(triples: TripleStore, scope: Scope, { space, status }: SpaceInfo, signal: AbortSignal): AsyncGenerator<readonly Supported[]> {
+  if (status === "fenced") await triples.unfence(scope, space);
+  try {
+    for (let cursor: string | undefined; ;) {
+      signal.throwIfAborted();
+      const page = await triples.match(scope, space, {}, { limit: quadsPerPage, cursor });
+      const supports = await triples.supports(scope, space, page.quads);
+      yield page.quads.map((quad, i) => [quad, supports[i] ?? []] as const);
+      cursor = page.cursor;
+      if (cursor === undefined) return;
+    }
+  } finally {
+    if (status === "fenced") await triples.fence(scope, space);
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Tables and buckets of LISA, as `transfer` reads them: documents without a collection go to the default one of their repository. The whole
+ * folder is one unit. What is here is compared by the import itself, which takes an item for equal only when its content is: the proof is a
+ * second look in which nothing is left to make and nothing is refused.
+ */
+import { z } from "zod";
+import { createHash } from "node:crypto";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Caller } from "../../domain/caller.ts";
+import { folderReader, type ImportReport, type TransferReader } from "../../knowledge/index.ts";
+import { ContentHash, type Measured } from "../content-hash.ts";
+import type { Differences } from "../differences.ts";
+import type { MigrationParts } from "../parts.ts";
+import type { Copied, CopyStep, FoundUnit, Inventory, MigrationSource, Reading } from "../source.ts";
+
+export const LisaSpec = z.strictObject({
+  kind: z.literal("lisa"),
+  /** A folder with tables/<name>.jsonl and the objects of the buckets. */
+  folder: z.string().min(1),
+  /** Which model stands for another. */
+  models: z.record(z.string(), z.string()).optional(),
+});
+export type LisaSpec = z.infer<typeof LisaSpec>;
+
+export class LisaSource implements MigrationSource {
+  readonly #spec: LisaSpec;
+  readonly #parts: MigrationParts;
+  readonly #caller: Caller;
+  readonly #reader: TransferReader;
+
+  constructor(spec: LisaSpec, parts: MigrationParts, caller: Caller, folder: string) {
+    this.#spec = spec;
+    this.#parts = parts;
+    this.#caller = caller;
+    this.#reader = folderReader(folder);
+  }
+
+  /** It brings its own collections; there is none to register for all of it. */
+  async *units(): AsyncGenerator<FoundUnit> {
+    yield { name: "folder", target: { repository: "-", collection: "-" }, keep: null, whole: true };
+  }
+
+  async measure(_: unknown, { problem }: Reading): Promise<Inventory> {
+    const report = await this.#import(true);
+    for (const { file, line, reason } of report.problems) problem({ where: `${file}${line === 0 ? "" : ` line ${line}`}`, reason });
+    const count = sum(report, "created") + sum(report, "skipped");
+    return { rows: count + sum(report, "refused"), count, hash: await this.#hash() };
+  }
+
+  async measureHeld(): Promise<Measured> {
+    const report = await this.#import(true);
+    const missing = sum(report, "created") + sum(report, "refused");
+    return { count: sum(report, "skipped"), hash: missing === 0 ? await this.#hash() : "" };
+  }
+
+  async differences(): Promise<Differences> {
+    const { problems, counts } = await this.#import(true);
+    const missing = Object.entries(counts).flatMap(([kind, { created }]) => (created === 0 ? [] : [`${created} ${kind.replaceAll("_", " ")}`]));
+    return { missing, extra: [], changed: problems.slice(0, 10).map(({ file, line }) => `${file} line ${line}`) };
+  }
+
+  async *copy(_: unknown, { signal }: CopyStep): AsyncGenerator<Copied> {
+    const report = await this.#import(false, signal);
+    if (report.problem_count > 0) {
+      const [first] = report.problems;
+      throw new PinakesError("CONFLICT", `${report.problem_count} items were refused, the first: ${first?.file} line ${first?.line}: ${first?.reason}`);
+    }
+    const copied = sum(report, "created") + sum(report, "skipped");
+    yield { checkpoint: { copied }, copied };
+  }
+
+  async clear(): Promise<void> {
+    throw new PinakesError("NOT_SUPPORTED", "What was imported from LISA is spread over repositories that were there before. Delete its collections one by one; the source is as it was.");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #import(dry_run: boolean, signal?: AbortSignal): Promise<ImportReport> {
+    return this.#parts.knowledge.import(this.#caller, this.#reader, { dry_run, models: this.#spec.models, signal });
+  }
+
+  async #hash(): Promise<string> {
+    const sum = new ContentHash();
+    for await (const name of this.#reader.paths()) {
+      const digest = createHash("sha256");
+      for await (const chunk of this.#reader.open(name)) digest.update(chunk);
+      sum.add(JSON.stringify([name, digest.digest("hex")]));
+    }
+    return sum.measured.hash;
+  }
+}
+
+function sum({ counts }: ImportReport, outcome: "created" | "skipped" | "refused"): number {
+  return Object.values(counts).reduce((total, count) => total + count[outcome], 0);
+}

@@ -1,0 +1,168 @@
+/**
+ * Collections without a record: spaces of triples and vector collections that programs made below the catalogue, and those that only a
+ * listing of another program names. They are registered with defaults (R-TG-92). A space is registered where it is; the rows of a vector
+ * collection are copied to where a collection has its own.
+ *
+ * A name that could be an incarnation is left alone: it is a life of a collection, and one without a record is what the reconciler of the
+ * lifecycle looks after. So nothing here depends on an index that may be late.
+ */
+import { z } from "zod";
+import { invalid, PinakesError, show } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { IntakeTarget } from "../../knowledge/index.ts";
+import type { Measured } from "../content-hash.ts";
+import type { Differences, Entry } from "../differences.ts";
+import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
+import { migrationLimits } from "../limits.ts";
+import type { MigrationParts } from "../parts.ts";
+import { heldQuads } from "../quads.ts";
+import { entryOf } from "../rows/check-row.ts";
+import { linesOf, parse } from "../rows/json-lines.ts";
+import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, Reading, UnitName } from "../source.ts";
+
+const name = z.string().min(1).max(256);
+
+export const UnregisteredSpec = z.strictObject({
+  kind: z.literal("unregistered"),
+  /** Where they are registered. */
+  repository: name,
+  /** A file with a line for each collection: { collection, user?, repository?, created_at?, description? }. The stores are not looked at then. */
+  listing: z.string().min(1).optional(),
+  /** What some of them are called from now on. */
+  collections: z.record(z.string(), name).optional(),
+});
+export type UnregisteredSpec = z.infer<typeof UnregisteredSpec>;
+
+/** What a unit is: a space, a vector collection, both, or neither. */
+type Keep = { readonly space: string | null; readonly vectors: string | null };
+
+const life = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:\.|$)/;
+const registeredName = /\.(?:own|\d+)$/;
+
+export class UnregisteredSource implements MigrationSource, EntrySides {
+  readonly #spec: UnregisteredSpec;
+  readonly #parts: MigrationParts;
+  readonly #scope: Scope;
+  readonly #listing: string | undefined;
+
+  constructor(spec: UnregisteredSpec, parts: MigrationParts, scope: Scope, listing: string | undefined) {
+    this.#spec = spec;
+    this.#parts = parts;
+    this.#scope = scope;
+    this.#listing = listing;
+  }
+
+  units(): AsyncIterable<FoundUnit> {
+    return this.#listing === undefined ? this.#inStores() : this.#listed(this.#listing);
+  }
+
+  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
+    return measureEntries(this, unit, reading);
+  }
+
+  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
+    return measureHeldEntries(this, unit, held);
+  }
+
+  async differences(unit: UnitName, held: Held): Promise<Differences> {
+    return differingEntries(this, unit, held);
+  }
+
+  async *entries({ keep }: UnitName, { signal }: Reading): AsyncGenerator<Entry> {
+    const { space, vectors } = keep as unknown as Keep;
+    if (space !== null) yield* quadEntries(heldQuads(this.#parts.triples, this.#scope, space, signal));
+    if (vectors !== null) for await (const row of this.#parts.vectors.rows(this.#scope, vectors)) yield entryOf(row);
+  }
+
+  async *held({ keep }: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
+    const { space, vectors } = keep as unknown as Keep;
+    if (space !== null) yield* quadEntries(heldQuads(this.#parts.triples, scope, place.incarnation, signal));
+    if (vectors !== null) for await (const row of this.#parts.intake.rows(scope, place)) yield entryOf(row);
+  }
+
+  async *copy({ keep }: UnitName, { scope, place, label, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+    const { vectors } = keep as unknown as Keep;
+    if (vectors === null) return;
+    const done = (checkpoint as { batches?: number } | undefined)?.batches ?? 0;
+    const { dims } = (await this.#parts.vectors.stats(this.#scope, vectors)).settings;
+    // Sorted: the rows come in no order that lasts.
+    const ids: string[] = [];
+    for await (const { id } of this.#parts.vectors.rows(this.#scope, vectors)) ids.push(id);
+    ids.sort();
+    for (let batch = 0; batch * idsPerBatch < ids.length; batch += 1) {
+      signal.throwIfAborted();
+      if (batch < done) continue;
+      const some = ids.slice(batch * idsPerBatch, (batch + 1) * idsPerBatch);
+      const upsert = (await this.#parts.vectors.get(this.#scope, vectors, some)).flatMap((row) => (row === undefined ? [] : [row]));
+      await this.#parts.intake.appendRows(scope, place, { deltaId: `${label}.${batch}`, upsert }, dims);
+      yield { checkpoint: { batches: batch + 1 }, copied: Math.min(ids.length, (batch + 1) * idsPerBatch) };
+    }
+  }
+
+  /** Nothing is filled that was there before: a target that exists is refused. */
+  async clear(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async *#inStores(): AsyncGenerator<FoundUnit> {
+    const found = new Map<string, Keep & { readonly createdAt?: number }>();
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#parts.triples.spaces(this.#scope, { limit: 500, cursor });
+      for (const { space, status } of page.spaces) if (status === "open" && !life.test(space)) found.set(space, { space, vectors: null });
+      cursor = page.cursor;
+      if (cursor === undefined) break;
+    }
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#parts.vectors.list(this.#scope, { limit: 100, cursor });
+      for (const { collection, status, createdAt } of page.collections) {
+        if (status !== "active" || life.test(collection) || registeredName.test(collection)) continue;
+        found.set(collection, { space: found.get(collection)?.space ?? null, vectors: collection, createdAt });
+      }
+      cursor = page.cursor;
+      if (cursor === undefined) break;
+    }
+    for (const [id, { createdAt, ...keep }] of [...found].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const target = { repository: this.#spec.repository, collection: this.#spec.collections?.[id] ?? id };
+      const dated = createdAt === undefined ? {} : { created_at: new Date(createdAt).toISOString() };
+      yield { name: id, target, keep, ...dated, ...(keep.space === null ? {} : { incarnation: keep.space }) };
+    }
+  }
+
+  async *#listed(path: string): AsyncGenerator<FoundUnit> {
+    let line = 0;
+    for await (const text of linesOf(path, () => `line ${line + 1}`)) {
+      line += 1;
+      if (line > migrationLimits.unitsMax) throw new PinakesError("LIMIT_EXCEEDED", `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in parts.`);
+      if (text.trim() !== "") yield this.#line(parse(text, `line ${line}`), line);
+    }
+  }
+
+  #line(value: JsonObject, line: number): FoundUnit {
+    const { collection, user, repository, created_at, description } = value;
+    if (typeof collection !== "string" || collection === "") throw invalid(`line ${line}: collection: must be a text, got ${show(collection)}.`);
+    const texts = { user, repository, created_at, description };
+    for (const [field, given] of Object.entries(texts)) if (given !== undefined && given !== null && typeof given !== "string") throw invalid(`line ${line}: ${field}: must be a text, got ${show(given)}.`);
+    const id = this.#spec.collections?.[collection] ?? collection;
+    const target: IntakeTarget = typeof user === "string" ? { user, collection: id } : { repository: typeof repository === "string" ? repository : this.#spec.repository, collection: id };
+    const at = typeof created_at === "string" ? Date.parse(created_at) : Number.NaN;
+    const problems = typeof created_at === "string" && Number.isNaN(at) ? [{ where: `line ${line}`, reason: `created_at: ${show(created_at)} is no time; write ISO 8601, or leave it out.` }] : [];
+    return {
+      name: `line ${line}`,
+      target,
+      ...(Number.isNaN(at) ? {} : { created_at: new Date(at).toISOString() }),
+      ...(typeof description === "string" ? { description } : {}),
+      problems,
+      keep: { space: null, vectors: null },
+    };
+  }
+}
+
+const idsPerBatch = 500;
+
+async function* quadEntries(quads: AsyncIterable<{ readonly s: string; readonly p: string; readonly o: string; readonly g: string }>): AsyncGenerator<Entry> {
+  for await (const { s, p, o, g } of quads) {
+    const text = JSON.stringify([s, p, o, g]);
+    yield { key: text, text };
+  }
+}

@@ -1,0 +1,103 @@
+/** The collections of a Chroma: from its folder, or from its server by the HTTP interface of version 2. */
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import { isJsonObject } from "../../domain/json.ts";
+import { chromaCollections, chromaRows } from "../../vectors/index.ts";
+import type { FoundUnit, UnitName } from "../source.ts";
+import type { ForeignRow, RowReader } from "./row-reader.ts";
+import type { ChromaSpec } from "./spec.ts";
+
+const pageRows = 500;
+const pageCollections = 100;
+const answerMsMax = 60_000;
+
+/** The units among the names that there are; one that is wanted and not there is told. */
+function* unitsOf(spec: ChromaSpec, found: readonly { readonly name: string; readonly keep: string }[]): Generator<FoundUnit> {
+  const { collections, repository, user } = spec;
+  const target = (collection: string) => ({ ...(repository === undefined ? { user } : { repository }), collection });
+  for (const { name, keep } of found) {
+    if (collections !== undefined && !Object.hasOwn(collections, name)) continue;
+    yield { name, target: target(collections?.[name] ?? name), keep };
+  }
+  for (const [name, id] of Object.entries(collections ?? {})) {
+    if (found.some((one) => one.name === name)) continue;
+    const names = found.map((one) => one.name).join(", ") || "none";
+    yield { name, target: target(id), problems: [{ where: name, reason: `there is no such collection; there are: ${names}.` }] };
+  }
+}
+
+export class ChromaFolderReader implements RowReader {
+  readonly #folder: string;
+  readonly #spec: ChromaSpec;
+
+  constructor(folder: string, spec: ChromaSpec) {
+    this.#folder = folder;
+    this.#spec = spec;
+  }
+
+  async *units(): AsyncGenerator<FoundUnit> {
+    const names = await chromaCollections(this.#folder);
+    yield* unitsOf(this.#spec, names.map((name) => ({ name, keep: name })));
+  }
+
+  async *rows({ name }: UnitName, signal: AbortSignal): AsyncGenerator<ForeignRow> {
+    for await (const { row, where } of chromaRows(this.#folder, name, signal)) yield { where, ...row };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+export class ChromaServerReader implements RowReader {
+  readonly #root: string;
+  readonly #spec: ChromaSpec;
+
+  constructor(server: string, spec: ChromaSpec) {
+    if (!/^https?:\/\/[^/@]+(?:\/|$)/.test(server)) throw invalid("server: must be an address such as http://localhost:8000, without user and password.");
+    const { tenant = "default_tenant", database = "default_database" } = spec;
+    this.#root = `${server.replace(/\/$/, "")}/api/v2/tenants/${encodeURIComponent(tenant)}/databases/${encodeURIComponent(database)}/collections`;
+    this.#spec = spec;
+  }
+
+  async *units(signal: AbortSignal): AsyncGenerator<FoundUnit> {
+    const found: { name: string; keep: string }[] = [];
+    for (let offset = 0; ; offset += pageCollections) {
+      const page = (await this.#ask(`${this.#root}?limit=${pageCollections}&offset=${offset}`, signal)) as { id: string; name: string }[];
+      if (!Array.isArray(page)) throw this.#odd("the list of collections is no list");
+      found.push(...page.map(({ id, name }) => ({ name, keep: id })));
+      if (page.length < pageCollections) break;
+    }
+    yield* unitsOf(this.#spec, found);
+  }
+
+  async *rows({ name, keep }: UnitName, signal: AbortSignal): AsyncGenerator<ForeignRow> {
+    for (let offset = 0; ; offset += pageRows) {
+      const body = { limit: pageRows, offset, include: ["documents", "metadatas", "embeddings"] };
+      const page = await this.#ask(`${this.#root}/${encodeURIComponent(String(keep))}/get`, signal, body);
+      const { ids, embeddings, documents, metadatas } = (isJsonObject(page) ? page : {}) as Readonly<Record<string, readonly unknown[] | null>>;
+      if (!Array.isArray(ids)) throw this.#odd("a page of rows has no ids");
+      for (const [i, id] of ids.entries()) {
+        const text = documents?.[i] ?? undefined;
+        yield { where: `${name} row ${offset + i + 1}`, id, vector: embeddings?.[i], ...(text === undefined ? {} : { text }), metadata: metadatas?.[i] };
+      }
+      if (ids.length < pageRows) return;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #ask(url: string, signal: AbortSignal, body?: object): Promise<unknown> {
+    const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    let response: Response;
+    try {
+      // Redirects would lead to addresses that nobody allowed.
+      response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]) });
+    } catch (error) {
+      throw new PinakesError("UNAVAILABLE", `${this.#root}: cannot be reached: ${(error as Error).message}.`, { cause: error });
+    }
+    if (response.ok) return response.json();
+    throw new PinakesError(response.status >= 500 ? "UNAVAILABLE" : "INVALID", `${this.#root}: answers ${response.status} ${(await response.text()).slice(0, 200)}`);
+  }
+
+  #odd(what: string): PinakesError {
+    return new PinakesError("INVALID", `${this.#root}: does not answer as a Chroma with the interface of version 2 does: ${what}.`);
+  }
+}

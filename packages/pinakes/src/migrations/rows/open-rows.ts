@@ -1,0 +1,29 @@
+/** Opens exports of vector stores by where they are. */
+import { invalid } from "../../domain/errors.ts";
+import type { MigrationParts } from "../parts.ts";
+import type { Places } from "../places.ts";
+import { ChromaFolderReader, ChromaServerReader } from "./chroma-readers.ts";
+import { FileReader } from "./file-reader.ts";
+import type { RowReader } from "./row-reader.ts";
+import { RowsSource } from "./rows-source.ts";
+import type { ChromaSpec, RowsSpec } from "./spec.ts";
+
+interface Opening {
+  readonly parts: MigrationParts;
+  readonly places: Places;
+}
+
+export async function openRows(spec: RowsSpec, { parts, places }: Opening): Promise<RowsSource> {
+  return new RowsSource(await FileReader.open(await places.file(spec.path), spec), parts.intake, spec);
+}
+
+export async function openChroma(spec: ChromaSpec, { parts, places }: Opening): Promise<RowsSource> {
+  return new RowsSource(await chromaReader(spec, places), parts.intake, spec);
+}
+
+async function chromaReader(spec: ChromaSpec, places: Places): Promise<RowReader> {
+  if ((spec.repository === undefined) === (spec.user === undefined)) throw invalid('source: give one of "repository" and "user".');
+  if ((spec.folder === undefined) === (spec.server === undefined)) throw invalid('source: give one of "folder" and "server".');
+  if (spec.folder !== undefined) return new ChromaFolderReader(await places.file(spec.folder), spec);
+  return new ChromaServerReader(places.address(spec.server as string), spec);
+}

@@ -1,0 +1,171 @@
+/** A process that dies, or whose call fails, at any of its calls: another one goes on from the record to the same result. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCaller } from "../../src/domain/caller.ts";
+import { legacyFile, triples, World, type Process } from "./support/world.ts";
+import type { FaultKind } from "../vectors/support/calls.ts";
+
+let world: World;
+let quiet: Process;
+let names = 0;
+beforeAll(async () => {
+  world = await World.open();
+  quiet = await world.process();
+});
+afterAll(async () => {
+  await quiet.close();
+  await world[Symbol.asyncDispose]();
+});
+
+type Step = "copy" | "validate" | "cutover" | "finish" | "rollback";
+const order: readonly Step[] = ["copy", "validate", "cutover"];
+
+interface Case {
+  readonly user: string;
+  readonly path: string;
+  readonly source: object;
+  readonly check: () => Promise<void>;
+}
+
+function tables(): Case {
+  const user = `u${(names += 1)}`;
+  const path = join(world.folder, `${user}.db`);
+  legacyFile(path, { [`${user}__a`]: triples(30), [`${user}__b`]: triples(4) });
+  const caller = makeCaller({ tenant: "acme", userId: user });
+  const check = async () => {
+    expect((await quiet.knowledge.graph.matchTriples(caller, "me", "a", { limit: 100 })).items).toHaveLength(30);
+    expect((await quiet.knowledge.graph.matchTriples(caller, "me", "b", { limit: 100 })).items).toHaveLength(4);
+    expect((await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items).toHaveLength(2);
+  };
+  return { user, path, source: { kind: "triples", sqlite: path, separator: "__", objects: "absolute" }, check };
+}
+
+async function ask(process: Process, id: string, step: Step): Promise<void> {
+  const { migrations } = process;
+  if (step === "finish") await migrations.finish(world.admin, id, { remove_old: true, now: true });
+  else await migrations[step](world.admin, id);
+}
+
+/** One step with a fault at its n-th call, then by others; false when there is no such call any more. */
+async function faultAt(made: Case, id: string, step: Step, n: number, kind: FaultKind): Promise<boolean> {
+  const process = await world.process();
+  process.calls.add({ at: n, kind });
+  const done = (async () => {
+    await ask(process, id, step);
+    await process.drive(id);
+  })().catch(() => {});
+  await Promise.race([done, process.calls.died]);
+  const reached = process.calls.names[n] !== undefined;
+  // Whoever died keeps its lease for a while.
+  world.now += 120_000;
+  await ask(quiet, id, step);
+  await quiet.drive(id);
+  if (!process.calls.dead) await process.close();
+  return reached;
+}
+
+/** Up to the step, undisturbed. */
+async function upTo(made: Case, step: Step): Promise<string> {
+  const { migration_id } = await quiet.plan(made.source);
+  for (const before of step === "finish" || step === "rollback" ? order : order.slice(0, order.indexOf(step))) {
+    await ask(quiet, migration_id, before);
+    await quiet.drive(migration_id);
+  }
+  return migration_id;
+}
+
+const states: Readonly<Record<Step, string>> = { copy: "copied", validate: "ready", cutover: "switched", finish: "finished", rollback: "rolled_back" };
+
+describe("every call of every step", () => {
+  it.each([
+    ["copy", "crash-before"],
+    ["copy", "crash-after"],
+    ["validate", "crash-before"],
+    ["cutover", "crash-before"],
+    ["cutover", "crash-after"],
+    ["cutover", "error-after"],
+    ["finish", "error-before"],
+    ["finish", "error-after"],
+  ] as const)("R-TG-99 %s, %s: run again, the result is the same", async (step, kind) => {
+    let points = 0;
+    for (let n = 0; ; n += 1) {
+      const made = tables();
+      const id = await upTo(made, step);
+      const reached = await faultAt(made, id, step, n, kind);
+      expect(await quiet.migrations.get(world.admin, id), `${step} ${kind} ${n}`).toMatchObject({ state: states[step], error: null });
+      // Through to the end: equal, and open for writers.
+      if (step !== "finish") await quiet.run(id, ...order.slice(order.indexOf(step) + 1).map((one) => one as "copy" | "validate" | "cutover"));
+      for (const unit of await quiet.units(id)) expect(unit, `${step} ${kind} ${n}`).toMatchObject({ status: "switched", made: true, held_hash: unit.hash });
+      await made.check();
+      if (!reached) break;
+      points += 1;
+    }
+    expect(points).toBeGreaterThan(5);
+  }, 240_000);
+
+  it.each(["error-before", "error-after"] as const)("R-TG-97 R-TG-99 rollback of removed tables, %s: run again, all of them are back", async (kind) => {
+    let points = 0;
+    for (let n = 0; ; n += 1) {
+      const made = tables();
+      const id = await upTo(made, "finish");
+      const before = contents(made.path);
+      await ask(quiet, id, "finish");
+      await quiet.drive(id);
+      expect(contents(made.path)).toEqual({});
+      const reached = await faultAt(made, id, "rollback", n, kind);
+      expect(await quiet.migrations.get(world.admin, id), `${kind} ${n}`).toMatchObject({ state: "rolled_back" });
+      expect(contents(made.path), `${kind} ${n}`).toEqual(before);
+      const caller = makeCaller({ tenant: "acme", userId: made.user });
+      expect((await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items).toEqual([]);
+      if (!reached) break;
+      points += 1;
+    }
+    expect(points).toBeGreaterThan(5);
+  }, 240_000);
+
+  it("R-TG-99 rows of a file, dying at any call of the copy: no row twice, none lost", async () => {
+    let points = 0;
+    for (let n = 0; ; n += 1) {
+      const name = `rows${(names += 1)}`;
+      const path = join(world.folder, `${name}.jsonl`);
+      // Two batches: a line is long enough for that.
+      const rows = Array.from({ length: 2_100 }, (_, i) => JSON.stringify({ id: `r${i}`, values: [i, 1] }));
+      await writeFile(path, rows.join("\n"));
+      const { migration_id } = await quiet.plan({ kind: "rows", path, repository: "kb" });
+      const made: Case = { user: "", path, source: {}, check: async () => {} };
+      const reached = await faultAt(made, migration_id, "copy", n, n % 2 === 0 ? "crash-after" : "crash-before");
+      expect(await quiet.run(migration_id, "validate", "cutover"), String(n)).toMatchObject({ state: "switched" });
+      expect((await quiet.units(migration_id))[0]).toMatchObject({ count: 2_100, held_count: 2_100 });
+      if (!reached) break;
+      points += 1;
+    }
+    expect(points).toBeGreaterThan(5);
+  }, 240_000);
+
+  it("a plan that died is made again, and one that is worked on is left alone", async () => {
+    const made = tables();
+    const process = await world.process();
+    const { migration_id } = await process.migrations.create(world.admin, { source: made.source });
+    process.calls.add({ at: (name) => name.startsWith("items.batch"), kind: "crash-before" });
+    void process.drive(migration_id).catch(() => {});
+    await process.calls.died;
+    await expect(quiet.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await quiet.migrations.tick(new AbortController().signal);
+    expect(await quiet.migrations.get(world.admin, migration_id)).toMatchObject({ state: "planning" });
+    world.now += 120_000;
+    await quiet.migrations.tick(new AbortController().signal);
+    expect(await quiet.migrations.get(world.admin, migration_id)).toMatchObject({ state: "planned", unit_count: 2 });
+  });
+});
+
+function contents(path: string): Record<string, unknown[]> {
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    const found = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
+    return Object.fromEntries(found.map(({ name }) => [name as string, db.prepare(`SELECT * FROM "${String(name)}" ORDER BY s, p, o`).all()]));
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,155 @@
+/** Exports of vector stores, and collections without a record, become collections. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parquetFile } from "./support/parquet-file.ts";
+import { World, type Process } from "./support/world.ts";
+
+let world: World;
+let process: Process;
+beforeAll(async () => {
+  world = await World.open();
+  process = await world.process();
+});
+afterAll(async () => {
+  await process.close();
+  await world[Symbol.asyncDispose]();
+});
+
+async function jsonl(name: string, rows: readonly unknown[]): Promise<string> {
+  const path = join(world.folder, name);
+  await writeFile(path, rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row))).join("\n"));
+  return path;
+}
+const rowsOf = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ id: `r${i}`, values: [i / 7, 1 - i / 3, 0.1], metadata: { n: i, tags: ["a", `t${i % 3}`], body: `text ${i}` } }));
+const source = (path: string, more: object = {}) => ({ kind: "rows", path, repository: "kb", ...more });
+
+describe("files of rows", () => {
+  it("R-TG-94 JSON Lines as Pinecone exports them: equal hash, vectors, text and metadata found by searches", async () => {
+    const path = await jsonl("papers.jsonl", rowsOf(5_001));
+    const plan = await process.plan(source(path, { text_field: "body" }));
+    expect(plan).toMatchObject({ problem_count: 0, row_count: 5_001 });
+    expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
+    const [unit] = await process.units(plan.migration_id);
+    expect(unit).toMatchObject({ count: 5_001, held_count: 5_001, held_hash: unit?.hash, target: { repository: "kb", collection: "papers" } });
+    const { hits } = await process.knowledge.rows.query(world.admin, "kb", "papers", { vector: [1, -4 / 3, 0.1], limit: 1, filter: { n: 7 } });
+    expect(hits[0]).toMatchObject({ id: "r7", text: "text 7", metadata: { n: 7, tags: ["a", "t1"] } });
+    // Again: nothing to do.
+    const again = await process.plan(source(path, { text_field: "body" }));
+    expect((await process.units(again.migration_id))[0]).toMatchObject({ status: "already" });
+    // Read by another rule it is something else, and in the way.
+    expect((await process.plan(source(path))).problems[0]?.reason).toContain("5001 rows of other content");
+  });
+
+  it("Parquet gives what JSON Lines give", async () => {
+    const rows = rowsOf(40);
+    const folder = join(world.folder, "both");
+    await mkdir(folder);
+    await writeFile(join(folder, "a.parquet"), parquetFile(rows.map(({ id, values, metadata }) => ({ id, values, metadata: JSON.stringify(metadata) }))));
+    await writeFile(join(folder, "b.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"));
+    await writeFile(join(folder, "readme.txt"), "not read");
+    const plan = await process.plan(source(folder));
+    expect(plan.problems).toEqual([]);
+    const [a, b] = await process.units(plan.migration_id);
+    expect(a).toMatchObject({ name: "a.parquet", count: 40, hash: b?.hash });
+    expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
+    const { hits } = await process.knowledge.rows.query(world.admin, "kb", "a", { vector: [1, 1, 1], limit: 40 });
+    expect(hits).toHaveLength(40);
+  });
+
+  it("tells a vector of another dimension, an id twice, and what cannot be kept, each with its line", async () => {
+    const path = await jsonl("bad.jsonl", [
+      { id: "a", values: [1, 2, 3] },
+      { id: "b", values: [1, 2] },
+      { id: "a", values: [1, 2, 3] },
+      { id: "", values: [1, 2, 3] },
+      { id: "c", values: [1, 2, "3"] },
+      { id: "d", values: [1, 2, 3], sparse_values: { indices: [1], values: [0.5] } },
+      { id: "e", values: [1, 2, 3], metadata: ["no object"] },
+      { id: "f", values: [1, 2, 3], metadata: { body: 7 } },
+    ]);
+    const plan = await process.plan(source(path, { text_field: "body" }));
+    expect(plan.problem_count).toBe(7);
+    expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
+      "bad.jsonl line 2: values: has 2 numbers; those before have 3.",
+      'bad.jsonl line 3: the id "a" was at bad.jsonl line 1 already; an id names one row.',
+      expect.stringMatching(/^bad.jsonl line 4: id: must be a text/),
+      expect.stringMatching(/^bad.jsonl line 5: values\[2\]: must be a number/),
+      expect.stringMatching(/^bad.jsonl line 6: sparse_values: cannot be kept/),
+      expect.stringMatching(/^bad.jsonl line 7: metadata: must be an object/),
+      expect.stringMatching(/^bad.jsonl line 8: text: must be a text, got 7/),
+    ]);
+    await expect(process.migrations.copy(world.admin, plan.migration_id)).rejects.toMatchObject({ code: "INVALID" });
+  });
+
+  it("refuses files that are none", async () => {
+    const make = (path: string, more: object = {}) => process.migrations.create(world.admin, { source: source(path, more) });
+    await expect(make(join(world.folder, "nowhere.jsonl"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(make(await jsonl("rows.txt", []))).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("ends neither") });
+    await expect(make(await jsonl("x.jsonl", []), { user: "ann" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("one of") });
+    const broken = await process.migrations.create(world.admin, { source: source(await jsonl("broken.jsonl", ['{"id":"a","values":[1,2]}', '{"id":'])) });
+    await expect(process.drive(broken.migration_id)).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("broken.jsonl line 2: is not JSON") });
+    expect(await process.migrations.get(world.admin, broken.migration_id)).toMatchObject({ state: "planning", error: expect.stringContaining("line 2") });
+    await writeFile(join(world.folder, "bad.parquet"), "this is no parquet file, but long enough to look at");
+    const parquet = await process.migrations.create(world.admin, { source: source(join(world.folder, "bad.parquet")) });
+    await expect(process.drive(parquet.migration_id)).rejects.toMatchObject({ code: "CORRUPT" });
+  });
+
+  it("R-TG-97 a rollback takes the rows out of a collection that was there before, and that one stays", async () => {
+    const path = await jsonl("there.jsonl", rowsOf(30));
+    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "there", description: "mine" });
+    const { migration_id } = await process.plan(source(path));
+    await process.run(migration_id, "copy", "validate", "cutover", "rollback");
+    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({ description: "mine", status: "ACTIVE" });
+    expect((await process.knowledge.rows.query(world.admin, "kb", "there", { vector: [1, 1, 1], limit: 30 })).hits).toEqual([]);
+  });
+});
+
+describe("collections without a record", () => {
+  it("R-TG-92 R-TG-93 spaces and vector collections that nobody registered get a record with defaults, and keep their data", async () => {
+    const { scope } = world.admin;
+    await world.triples.open(scope, "old-graph");
+    await world.triples.write(scope, "old-graph", { insert: [{ s: "<http://x/a>", p: "<http://x/b>", o: '"c"', g: "" }] });
+    await world.vectors.vectors.create(scope, "old-vectors", { dims: 3 });
+    await world.vectors.vectors.append(scope, "old-vectors", { upsert: rowsOf(1_200).map(({ id, values }) => ({ id, vector: values, metadata: { id } })) });
+    const madeAt = new Date(world.now).toISOString();
+    world.now += 86_400_000;
+    const plan = await process.plan({ kind: "unregistered", repository: "kb" });
+    expect((await process.units(plan.migration_id)).map(({ name, count, status }) => [name, count, status])).toEqual([
+      ["old-graph", 1, "planned"],
+      ["old-vectors", 1_200, "planned"],
+    ]);
+    expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
+    const graph = await process.knowledge.collection(world.admin, "kb", "old-graph");
+    expect(graph).toMatchObject({ name: "old-graph", description: "", incarnation: "old-graph", created_at_estimated: true, metadata: { tags: [] } });
+    expect((await process.knowledge.graph.matchTriples(world.admin, "kb", "old-graph")).items).toHaveLength(1);
+    const vectors = await process.knowledge.collection(world.admin, "kb", "old-vectors");
+    expect(vectors).toMatchObject({ created_at: madeAt });
+    expect(vectors).not.toHaveProperty("created_at_estimated");
+    expect((await process.knowledge.rows.query(world.admin, "kb", "old-vectors", { vector: [1, 1, 1], limit: 1_000 })).hits).toHaveLength(1_000);
+    // R-TG-99: again it is a no-op.
+    const again = await process.plan({ kind: "unregistered", repository: "kb" });
+    expect((await process.units(again.migration_id)).map(({ status }) => status)).toEqual(["already", "already"]);
+    // The way back takes only the record of what was registered where it is.
+    await process.run(plan.migration_id, "rollback");
+    await expect(process.knowledge.collection(world.admin, "kb", "old-graph", { deleted: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await world.triples.usage(scope, "old-graph")).quads).toBe(1);
+  });
+
+  it("R-TG-92 R-TG-93 a listing of another program", async () => {
+    const listing = await jsonl("listing.jsonl", [
+      { collection: "first", created_at: "2020-02-03T04:05:06Z", description: "of old" },
+      { collection: "second", user: "ann" },
+    ]);
+    const plan = await process.plan({ kind: "unregistered", repository: "kb", listing });
+    expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", unit_count: 2 });
+    expect(await process.knowledge.collection(world.admin, "kb", "first")).toMatchObject({ created_at: "2020-02-03T04:05:06.000Z", description: "of old", name: "first" });
+    expect(await process.knowledge.listCollections(world.admin, { limit: 100 })).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ collection_id: "second", created_at_estimated: true })]) });
+    const bad = await process.plan({ kind: "unregistered", repository: "kb", listing: await jsonl("bad-listing.jsonl", [{ collection: "a", created_at: "soon" }, { collection: "b/c" }]) });
+    expect(bad.problems).toEqual([
+      { where: "line 1", reason: expect.stringContaining("is no time") },
+      { where: "line 2", reason: expect.stringContaining("an id has") },
+    ]);
+  });
+});
