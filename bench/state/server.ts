@@ -70,7 +70,8 @@ interface Question {
 }
 
 /** By node:http: half of what fetch costs. */
-async function ask({ url, agent, method, path, body, type }: Question): Promise<Buffer> {
+async function ask(question: Question): Promise<Buffer> {
+  const { url, agent, method, path, body, type } = question;
   const bytes = body === undefined ? undefined : Buffer.from(body);
   const headers = {
     authorization: `Bearer ${token}`,
@@ -87,7 +88,12 @@ async function ask({ url, agent, method, path, body, type }: Question): Promise<
         else reject(new Error(`${method} ${path}: ${response.statusCode} ${answer.toString().slice(0, 500)}`));
       });
     });
-    asked.on("error", reject);
+    asked.on("error", (error: NodeJS.ErrnoException) => {
+      // The server had closed an idle connection, and this process was too busy to see it.
+      const stale = asked.reusedSocket && (error.code === "EPIPE" || error.code === "ECONNRESET");
+      if (stale) ask(question).then(resolve, reject);
+      else reject(error);
+    });
     asked.end(bytes);
   });
 }
