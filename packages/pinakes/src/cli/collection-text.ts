@@ -40,7 +40,9 @@ export function collectionText(terminal: Terminal, collection: CollectionView): 
     private: collection.private ? "yes" : "no",
     access: collection.access ?? undefined,
     "last change": inTime(collection.last_sync_at),
+    "last use": inTime(collection.last_used_at),
     created: `${inTime(collection.created_at)} by ${collection.created_by}`,
+    life: collection.deleted_at === null && collection.displaced === undefined ? undefined : collection.incarnation,
     deleted: collection.deleted_at === null ? undefined : `${inTime(collection.deleted_at)}; can be restored until ${inTime(collection.purge_at)}`,
   });
 }

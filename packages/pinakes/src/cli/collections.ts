@@ -1,5 +1,6 @@
 /** `pinakes collections …`: make, look at, change, archive, delete and restore collections. */
-import { knowledgeLimits, type CollectionView } from "../knowledge/index.ts";
+import { collectionSorts, knowledgeLimits, type CollectionView } from "../knowledge/index.ts";
+import { describe, label, purge, tag } from "./collection-labels.ts";
 import { collectionsOf, collectionText } from "./collection-text.ts";
 import { changesHelp, readChanges } from "./collection-changes.ts";
 import { defineCommand, type Call, type Group, type Outcome } from "./command.ts";
@@ -21,8 +22,10 @@ const list = defineCommand({
   options: {
     status: { type: "string", value: "STATUS", help: `${statuses.join(", ")} (ACTIVE)` },
     q: { type: "string", help: "in the name or the description" },
-    tag: { type: "string", help: "that have this tag" },
-    sort: { type: "string", value: "FIELD", help: "created_at, updated_at, name (created_at)" },
+    tag: { type: "string", value: "TAG", many: true, help: "that have this tag; several times for several" },
+    "any-tag": { type: "boolean", help: "one of the tags is enough" },
+    "unused-since": { type: "string", value: "TIME", help: "that nobody loaded or asked since then" },
+    sort: { type: "string", value: "FIELD", help: `${collectionSorts.join(", ")} (created_at)` },
     ...listOptions,
     ...actorOptions,
   },
@@ -30,8 +33,17 @@ const list = defineCommand({
   run: (call) =>
     withStores(call, async ({ knowledge, caller, ...place }) => {
       const { given } = call;
-      const sort = given.oneOf("sort", ["created_at", "updated_at", "name"]);
-      const query = { repositoryId: call.words[0], status: given.oneOf("status", statuses), q: given.text("q"), tag: given.text("tag"), sort };
+      const sort = given.oneOf("sort", collectionSorts);
+      const tag_match = given.has("any-tag") ? ("any" as const) : undefined;
+      const query = {
+        repositoryId: call.words[0],
+        status: given.oneOf("status", statuses),
+        q: given.text("q"),
+        tags: given.texts("tag"),
+        tag_match,
+        unused_since: given.text("unused-since"),
+        sort,
+      };
       const page = await readPages(given, (paging) => knowledge.listCollections(caller, { ...query, ...(sort === "name" ? { order: "asc" } : {}), ...paging }));
       return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : collectionsOf(call.terminal, page.items) + moreBelow(page)) };
     }),
@@ -153,7 +165,7 @@ const remove = defineCommand({
   words: [1, 1],
   summary: "delete a collection; for 90 days it can be restored, unless it is purged",
   options: { purge: { type: "boolean", help: "every byte, now and for good" }, yes: yesOption, ...actorOptions },
-  examples: ["pinakes collections delete kb/papers", "pinakes collections delete kb/papers --purge --yes"],
+  examples: ["pinakes collections delete kb/papers", "pinakes collections delete kb/papers --yes", "pinakes collections delete kb/papers --purge --yes"],
   run: (call) =>
     withAddress(call, async (session, { repository, collection }) => {
       const { knowledge, caller } = session;
@@ -161,7 +173,7 @@ const remove = defineCommand({
       const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: purge });
       const what = `Collection ${repository}/${collection} (${name}) with ${count(document_count, "document")} will be`;
       if (purge) await confirm(call, { what: `${what} removed for good.`, type: collection, unasked: "refused" });
-      else await confirm(call, { what: `${what} deleted; it can be restored for 90 days.`, unasked: "done" });
+      else await confirm(call, { what: `${what} deleted; it can be restored for 90 days.`, unasked: "refused" });
       const job = await knowledge.deleteCollection(caller, repository, collection, { purge, confirm: collection });
       const ended = await jobBegun(call, session, job, true);
       if (purge || ended.code !== 0) return ended;
@@ -175,17 +187,17 @@ const restore = defineCommand({
   usage: where,
   words: [1, 1],
   summary: "have a deleted collection back, exactly as it was",
-  options: actorOptions,
+  options: { incarnation: { type: "string", value: "ID", help: "which of the lives that had the id (the last one)" }, ...actorOptions },
   examples: ["pinakes collections restore kb/papers"],
   run: (call) =>
     withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
-      outcome(call.terminal, await knowledge.restoreCollection(caller, repository, collection)),
+      outcome(call.terminal, await knowledge.restoreCollection(caller, repository, collection, { incarnation: call.given.text("incarnation") })),
     ),
 });
 
 export const collections: Group = {
   summary: `documents that belong together, at most ${knowledgeLimits.searchCollectionsMax} of them in a search`,
-  commands: { list, create, show, set, archive, unarchive, reindex, delete: remove, restore },
+  commands: { list, create, show, describe, set, label, tag, archive, unarchive, reindex, delete: remove, restore, purge },
 };
 
 async function withAddress(

@@ -20,7 +20,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   Knowledge: {
     repositories: { summary: "list, create, show, delete", load: async () => (await import("./repositories.ts")).repositories },
     collections: {
-      summary: "list, create, show, set, archive, unarchive, reindex, delete, restore",
+      summary: "list, create, show, describe, set, label, tag, archive, unarchive, reindex, delete, restore, purge",
       load: async () => (await import("./collections.ts")).collections,
     },
     documents: { summary: "add (files, folders, patterns), wait, list, show, delete, reindex", load: async () => (await import("./documents.ts")).documents },
@@ -33,6 +33,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "from other programs, layouts and engines: plan, run, status, verify, switch, finish, rollback, list, engine",
       load: async () => (await import("./migrate.ts")).migrate,
     },
+    ops: { summary: "what is being done to collections in all stores: list, show, retry", load: async () => (await import("./ops.ts")).ops },
     jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },
   },
   "State of agents": {

@@ -79,6 +79,12 @@ export interface DeleteOptions {
   readonly allow_partial?: boolean | undefined;
 }
 
+export interface CollectionUsage extends Usage {
+  readonly triples: number;
+  /** How much each store holds of it: vectors, triples, keys of objects, and records of documents. */
+  readonly stores: Readonly<Record<string, number>>;
+}
+
 export class Knowledge {
   readonly #parts: KnowledgeParts;
   readonly #of: Services;
@@ -416,12 +422,13 @@ export class Knowledge {
   }
 
   /** What the counters say, and what counting gives. With `repair` they are set right. */
-  async usage(caller: Caller, repositoryId: string, collectionId: string, options: { repair?: boolean } = {}): Promise<Usage & { readonly triples: number }> {
+  async usage(caller: Caller, repositoryId: string, collectionId: string, options: { repair?: boolean } = {}): Promise<CollectionUsage> {
     const needed = options.repair === true ? "ADMIN" : "READ";
     const { collection } = await this.#open(caller, repositoryId, collectionId, needed, "Counting anew");
     const counted = await recount(this.#parts.items, new Shelf(this.#parts.items, caller.scope, collection), options);
     const { quads } = await this.#parts.triples.usage(caller.scope, collection.incarnation);
-    return { ...counted, triples: quads };
+    const held = await Promise.all(this.#of.stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const));
+    return { ...counted, triples: quads, stores: { ...Object.fromEntries(held), vectors: await this.#of.rows.count(caller, collection), triples: quads } };
   }
 
   /** What the caller, or for admins somebody else, may do with it, and why. Only admins are told about what is not visible. */

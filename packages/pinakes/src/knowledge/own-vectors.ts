@@ -8,6 +8,7 @@ import { noteLateWrite } from "./documents/late-writes.ts";
 import { Shelf } from "./documents/shelf.ts";
 import { archived, type Collections, type OpenCollection } from "./model/collections.ts";
 import { openOrCreate, openToQuery, type UsePieces } from "./model/open-or-create.ts";
+import type { CollectionRecord } from "./model/records.ts";
 import type { Repositories } from "./model/repositories.ts";
 import type { KnowledgeParts } from "./parts.ts";
 
@@ -113,6 +114,20 @@ export class OwnVectors {
       if (isMissing(error)) return { outcome: "empty" };
       throw error;
     }
+  }
+
+  /** Vectors of passages that searches read, and rows of callers' own. The caller was let in already. */
+  async count(caller: Caller, collection: CollectionRecord): Promise<number> {
+    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
+    const generation = (await shelf.fence())?.record.generation ?? 1;
+    let count = 0;
+    for (const name of [shelf.vectors(generation), ownVectorsName(collection.incarnation)]) {
+      count += await this.#parts.vectors.count(caller.scope, name).catch((error: unknown) => {
+        if (isMissing(error)) return 0;
+        throw error;
+      });
+    }
+    return count;
   }
 
   async #passages(caller: Caller, { collection }: OpenCollection): Promise<string> {

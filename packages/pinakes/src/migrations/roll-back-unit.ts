@@ -44,5 +44,6 @@ async function remove({ parts, scope, record }: Work, unit: UnitRecord): Promise
   const { repository_id, collection_id } = placeOf(unit);
   const admin = parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
   const job = await parts.knowledge.deleteCollection(admin, repository_id, collection_id, { confirm: collection_id });
-  if (job.status === "failed") throw new PinakesError("UNAVAILABLE", `Collection ${show(collection_id)} could not be deleted: ${job.error ?? "see its job"}.`);
+  // Also one that waits to be tried again: a rollback that is done leaves nothing to come.
+  if (job.status !== "succeeded") throw new PinakesError("UNAVAILABLE", `Collection ${show(collection_id)} could not be deleted yet: ${job.error ?? "see its job"}.`);
 }

@@ -222,21 +222,4 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect((await objects.list(world.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
     expect((await triples.usage(world.scope, incarnation)).quads).toBe(0);
   });
-
-  it("removal_left: what had to go and did not is carried out", async () => {
-    const place = await world.place();
-    const { items, objects } = world.test.pinakes;
-    const key = `knowledge/${place.incarnation}/${randomUUID()}/1/content`;
-    await objects.put(world.scope, key, Buffer.from("left"));
-    const at = new Date(Date.now() + world.time.shift).toISOString();
-    const id = `removal:${randomUUID()}:1.deleted`;
-    const document = { id, repository_id: place.repository, incarnation: place.incarnation, kind: "removal", document_id: "d", chunks: [], object_keys: [key], at };
-    await items.write(world.scope, "documents", [place.repository, place.incarnation], { op: "create", document });
-    expect(await world.kinds(only(place))).toEqual([]);
-    world.time.shift += hourMs;
-    expect((await world.fsck(only(place))).findings.map(({ kind }) => kind)).toContain("removal_left");
-    expect(await world.kinds({ ...only(place), repair: true })).toEqual(["removal_left repaired"]);
-    expect(await world.kinds(only(place))).toEqual([]);
-    expect(await objects.head(world.scope, key)).toBeUndefined();
-  });
 });

@@ -80,7 +80,9 @@ async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   const rows = Array.from({ length: 12 }, (_, i) => `Person ${i},City ${i % 3}`).join("\n");
   await quiet.knowledge.upload(caller, repository, collection, { name: "a.csv", body: body(`name,city\n${rows}\n`) });
   await quiet.work();
-  await quiet.knowledge.updateCollection(caller, repository, collection, { chunking_strategy: { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 } });
+  await quiet.knowledge.updateCollection(caller, repository, collection, {
+    chunking_strategy: { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 },
+  });
   const process = await machine.process();
   process.calls.add({ at: n, kind });
   const reindex = async (): Promise<void> => {
@@ -164,13 +166,9 @@ describe("every call of ingesting, replacing and deleting documents with triples
     held.resolve();
     await slow.calls.died;
     void working;
-    expect(
-      (await actualSupports(stores(), place)).length,
-    ).toBeGreaterThan(0);
+    expect((await actualSupports(stores(), place)).length).toBeGreaterThan(0);
     await recover();
     await expectSound(place, "late write");
-    expect(await actualSupports(stores(), place)).toEqual(
-      [],
-    );
+    expect(await actualSupports(stores(), place)).toEqual([]);
   });
 });

@@ -153,6 +153,13 @@ function responsesOf(route: Route, book: SchemaBook): Operation["responses"] {
     const all: Content = { ...content, ...Object.fromEntries(alsoTypes.map((type) => [type, {}])) };
     responses[status] = { description, ...(Object.keys(all).length === 0 ? {} : { content: all }) };
   }
+  for (const [status, { description, schema }] of Object.entries(route.errors)) {
+    const content: Content =
+      schema === undefined
+        ? { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } }
+        : { "application/json": { schema: book.inline(schema, "output") } };
+    responses[status] = { description, content };
+  }
   responses["default"] = { $ref: "#/components/responses/Problem" };
   return responses;
 }

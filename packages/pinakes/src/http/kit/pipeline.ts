@@ -161,8 +161,8 @@ function checkPercentEncoding(pathname: string): void {
 }
 
 /** In tests: what a route answers is what it declares, so that the reference is true. */
-function checkAnswer({ operationId, answers }: Route, answer: Answer): void {
-  const declared = answers[answer.status];
+function checkAnswer({ operationId, answers, errors }: Route, answer: Answer): void {
+  const declared = answers[answer.status] ?? errors[answer.status];
   if (answer.headers?.["idempotency-replayed"] === "true" && answer.status >= 400) return;
   invariant(declared !== undefined, "INTERNAL", `${operationId} answered ${answer.status}, which it does not declare.`);
   if (declared.schema === undefined || answer.stream !== undefined) return;

@@ -93,6 +93,8 @@ export interface RouteDeclaration<Params extends z.ZodObject, Query extends z.Zo
   readonly query?: Query;
   readonly body?: Body;
   readonly answers: Readonly<Record<number, AnswerSpec>>;
+  /** Errors that a client should know of: a problem unless there is a schema, which is for facades that have errors of their own form. */
+  readonly errors?: Readonly<Record<number, AnswerSpec>>;
   readonly limits?: { readonly bodyBytesMax?: number };
   /** POST only: an Idempotency-Key makes a repetition answer what the first time answered. */
   readonly idempotent?: boolean;
@@ -116,6 +118,7 @@ export interface Route {
   readonly query: z.ZodObject;
   readonly body: BodySpec | undefined;
   readonly answers: Readonly<Record<number, AnswerSpec>>;
+  readonly errors: Readonly<Record<number, AnswerSpec>>;
   readonly bodyBytesMax: number;
   readonly idempotent: boolean;
   readonly readOnlyOk: boolean;
@@ -162,6 +165,7 @@ export function defineRoute<
     query: query === undefined ? z.strictObject({}) : query.strict(),
     body,
     answers,
+    errors: declaration.errors ?? {},
     bodyBytesMax: declaration.limits?.bodyBytesMax ?? (body === undefined || isSchema(body) ? jsonBytesMaxDefault : uploadBytesMaxDefault),
     idempotent,
     readOnlyOk: declaration.readOnlyOk ?? false,
@@ -176,7 +180,7 @@ export function isSchema(body: BodySpec): body is z.ZodType {
   return "safeParse" in body;
 }
 
-function checkRoute({ method, path, operationId, auth, params, body, answers, idempotent }: Route): void {
+function checkRoute({ method, path, operationId, auth, params, body, answers, errors, idempotent }: Route): void {
   const where = `Route ${operationId} (${method} ${path.text})`;
   invariant(/^[a-z]\w*$/i.test(operationId), "INTERNAL", `${where}: an operationId is letters and digits.`);
   const declared = Object.keys(params.shape).toSorted().join(", ");
@@ -189,5 +193,10 @@ function checkRoute({ method, path, operationId, auth, params, body, answers, id
     statuses.length > 0 && statuses.every((status) => status >= 200 && status < 400),
     "INTERNAL",
     `${where}: answers declares what goes well (2xx, 3xx).`,
+  );
+  invariant(
+    Object.keys(errors).every((status) => Number(status) >= 400),
+    "INTERNAL",
+    `${where}: errors declares what does not go well (4xx, 5xx).`,
   );
 }

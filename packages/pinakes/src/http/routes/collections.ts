@@ -35,7 +35,6 @@ const filters = {
 };
 
 const incarnation = z.string().optional().describe("Which of the lives that had the id; of the trash. The last one when absent.");
-const problem = { contentType: "application/problem+json" } as const;
 const one = "/v1/repositories/{rid}/collections/{cid}";
 const params = z.object({ rid, cid });
 const answer = { 200: { description: "The collection as it is now.", schema: Collection } };
@@ -142,10 +141,8 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
         incarnation,
         allow_partial: queryFlag().optional().describe("Go on although a store cannot delete; the result says `partial`."),
       }),
-      answers: {
-        202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job },
-        409: { description: "A store cannot delete (store_cannot_delete), and nothing has changed; or a migration holds the collection.", ...problem },
-      },
+      answers: { 202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job } },
+      errors: { 409: { description: "A store cannot delete (store_cannot_delete), and nothing has changed; or a migration holds the collection." } },
       handler: async ({ caller, params: p, query, ifMatch }) => {
         const job = await knowledge.deleteCollection(caller, p.rid, p.cid, { ...query, ifMatch });
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
@@ -189,7 +186,8 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       query: z.object({ incarnation }),
       body: z.strictObject({ incarnation: z.string().optional() }).optional(),
-      answers: { ...answer, 410: { description: "Its time is over: it is being removed for good, or is gone.", ...problem } },
+      answers: answer,
+      errors: { 410: { description: "Its time is over: it is being removed for good, or is gone." } },
       handler: async ({ caller, params: p, query, body }) => {
         const collection = await knowledge.restoreCollection(caller, p.rid, p.cid, { incarnation: body?.incarnation ?? query.incarnation });
         return ok(collection, { etag: collection.etag });
@@ -218,7 +216,7 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "collections",
       auth: "caller",
       params,
-      answers: { 200: { description: "Counters, and what a recount gives.", schema: z.looseObject({ document_count: z.number(), triples: z.number(), consistent: z.boolean() }) } },
+      answers: { 200: { description: "Counters, and what a recount gives.", schema: z.looseObject({ document_count: z.number(), triples: z.number(), stores: z.record(z.string(), z.number()), consistent: z.boolean() }) } },
       handler: async ({ caller, params: p }) => ok(await knowledge.usage(caller, p.rid, p.cid)),
     }),
   ];

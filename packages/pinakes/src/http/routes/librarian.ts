@@ -37,8 +37,8 @@ export function librarianRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.json().describe(
         "{ operation, user, collection, timestamp, name, description, tags, tag_filter, tag_match: any | all, limit, cursor, confirm, purge }; fields that are not known are ignored.",
       ),
-      answers: {
-        200: { description: "Done; with the records that it is about.", schema: Response },
+      answers: { 200: { description: "Done; with the records that it is about.", schema: Response } },
+      errors: {
         400: refused("The request is wrong: invalid_request, invalid_operation."),
         403: refused("Not for the caller: forbidden."),
         404: refused("There is no such collection: not_found."),

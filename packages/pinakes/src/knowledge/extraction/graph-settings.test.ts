@@ -22,7 +22,9 @@ describe("the settings of the graph", () => {
   });
 
   it("limits are taken, one more is refused", () => {
-    expect(readGraphSettings({ key: "k".repeat(200), model: "m".repeat(128), entity_types: Array.from({ length: 50 }, () => "t".repeat(128)) }).key).toHaveLength(200);
+    expect(
+      readGraphSettings({ key: "k".repeat(200), model: "m".repeat(128), entity_types: Array.from({ length: 50 }, () => "t".repeat(128)) }).key,
+    ).toHaveLength(200);
     expect(() => readGraphSettings({ key: "k".repeat(201) })).toThrow("1–200 characters");
     expect(() => readGraphSettings({ model: "m".repeat(129) })).toThrow("1–128 characters");
     expect(() => readGraphSettings({ entity_types: Array.from({ length: 51 }, () => "t") })).toThrow("1–50");

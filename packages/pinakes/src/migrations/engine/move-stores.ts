@@ -48,6 +48,7 @@ export interface MoveReport {
 /** Triples that an engine keeps as items go through their port, which another engine may keep otherwise. */
 const tripleContainer = "triples";
 const queueContainer = "queues";
+const rowsPerTell = 1_000;
 
 export async function moveStores(from: MovingStores, to: MovingStores, options: MoveOptions): Promise<MoveReport> {
   const containers = (await from.archive.containers()).filter(({ name }) => name !== tripleContainer && name !== movesContainer.name);
@@ -93,10 +94,12 @@ async function copyContainer(from: MovingStores, to: MovingStores, container: Co
 
 async function measureContainer({ archive }: MovingStores, name: string, now: number, { signal, onProgress }: MoveOptions): Promise<Measured> {
   const sum = new ContentHash();
+  let rows = 0;
   for await (const item of itemsOf(archive, name, now, signal)) {
     sum.add(`${JSON.stringify([name, item.pk, item.id, item.etag, item.modifiedAt])}${canonicalText(JSON.parse(item.json) as never)}`);
-    onProgress?.({ what: `comparing ${name}`, done: sum.measured.count });
+    if ((rows += 1) % rowsPerTell === 0) onProgress?.({ what: `comparing ${name}`, done: rows });
   }
+  onProgress?.({ what: `comparing ${name}`, done: rows });
   return sum.measured;
 }
 

@@ -1,14 +1,16 @@
 /** A folder of Chroma with all its collections: for who takes in all of them, and not only one snapshot. */
 import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../domain/errors.ts";
 import { ChromaTables } from "./chroma-tables.ts";
 import { chromaFile } from "./chroma.ts";
 import type { UpsertRow } from "../log/rows.ts";
-import { folderReader } from "./reader.ts";
+import { folderReader, type IntakeReader } from "./reader.ts";
 import { openSource } from "./source.ts";
+
+const inside = "chroma/";
 
 /** The names of its collections. */
 export async function chromaCollections(folder: string): Promise<readonly string[]> {
@@ -35,7 +37,14 @@ export async function chromaCollections(folder: string): Promise<readonly string
 
 /** Every row of one collection, of a copy that cannot change meanwhile. */
 export async function* chromaRows(folder: string, collection: string, signal?: AbortSignal): AsyncGenerator<{ readonly row: UpsertRow; readonly where: string }> {
-  const whole = resolve(folder);
-  await using source = await openSource(folderReader(dirname(whole)), `${basename(whole)}/`, { collection, preferred: collection }, signal);
+  const files = folderReader(folder);
+  // A source is a folder inside of something: this one is all there is.
+  const reader: IntakeReader = {
+    async *list(prefix, stop) {
+      for await (const { key, bytes } of files.list("", stop)) if (`${inside}${key}`.startsWith(prefix)) yield { key: `${inside}${key}`, bytes };
+    },
+    stream: (key, stop) => files.stream(key.slice(inside.length), stop),
+  };
+  await using source = await openSource(reader, inside, { collection, preferred: collection }, signal);
   for await (const foreign of source.rows()) if (foreign.op === "put") yield { row: foreign.row, where: foreign.where };
 }

@@ -14,6 +14,8 @@ export interface Target {
   /** Of an evaluation and a pipeline. */
   readonly eid: string;
   readonly pid: string;
+  /** Of an operation. */
+  readonly oid: string;
   /** Of a migration. */
   readonly mid: string;
   readonly q: string;
@@ -73,13 +75,14 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
     withBody(({ cid }) => ({ collection_id: cid, name: "Same id" })),
   ],
   listCollections: [{ kind: "thing" }, { kind: "thing", query: () => "status=all&q=a" }],
-  listAllCollections: [list, { kind: "list", query: () => "status=all&sort=name" }],
+  listAllCollections: [list, { kind: "list", query: () => "status=all&sort=name" }, { kind: "list", query: () => "status=all&sort=last_used_at" }],
+  manageCollections: [{ kind: "free", body: () => ({ operation: "list-collections", tag_filter: ["a"] }), changes: false }],
   getCollection: [thing, { kind: "thing", query: () => "deleted=true" }],
   updateCollection: [withBody(() => ({ description: "taken over", private: false })), odd(() => ({ name: "" })), odd(() => ({ colour: "red" }))],
   deleteCollection: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, { kind: "thing", query: ({ cid }) => `confirm=${cid}&purge=true` }, thing],
   archiveCollection: [thing],
   unarchiveCollection: [thing],
-  restoreCollection: [thing],
+  restoreCollection: [thing, withBody(({ did }) => ({ incarnation: did }))],
   reindexCollection: [thing, withBody(() => ({}))],
   getCollectionUsage: [thing],
   uploadDocuments: [
@@ -162,6 +165,9 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   redriveDeadLetter: [{ ...thing, adminsOnly: true }],
   discardDeadLetter: [{ ...thing, adminsOnly: true }],
   getStats: [{ kind: "admin" }],
+  listOperations: [list, { kind: "list", query: ({ rid, cid }) => `repository=${rid}&collection=${cid}` }],
+  getOperation: [thing],
+  retryOperation: [thing],
   listJobs: [list],
   getJob: [thing],
   retryJob: [thing],

@@ -45,6 +45,8 @@ export async function buildLeakWorld(server: TestServer): Promise<LeakWorld> {
   ];
   await server.call("DELETE", "/v1/repositories/vault-3141/collections/trashed-1732", { key: ann });
   await server.call("POST", "/v1/repositories/vault-3141/collections/shelved-2236:archive", { key: ann });
+  const { items } = (await server.call("GET", "/v1/operations?collection=shelved-2236", { key: boss })).json as { items: Json[] };
+  putAway[1] = { ...(putAway[1] as Target), oid: items[0]?.["operation_id"] as string };
   const ids = await collectIds(server, boss, [...Object.values(targets), ...putAway]);
   return { boss, ann, targets, putAway, ids };
 }
@@ -92,15 +94,15 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   await until(async () => (await server.call("GET", `/v1/migrations/${mid}`, { key: admin })).json["state"] === "planned");
   const token = (grant["url"] as string).split("/").at(-1) as string;
   const [jid, kid, eid, pid] = [job_id, key_id, evaluation_id, pipeline_id] as [string, string, string, string];
-  return { rid, cid, did, jid, kid, eid, pid, mid, token, q: "documents", dead: `${did}.1` };
+  return { rid, cid, did, jid, kid, eid, pid, oid: jid, mid, token, q: "documents", dead: `${did}.1` };
 }
 
 const idFields =
-  /^(repository_id|collection_id|document_id|job_id|incarnation|etag|chunk_id|sha256|key_id|evaluation_id|pipeline_id|created_by|uploaded_by|next_cursor)$/;
+  /^(repository_id|collection_id|document_id|job_id|incarnation|etag|operation_id|chunk_id|sha256|key_id|evaluation_id|pipeline_id|created_by|uploaded_by|next_cursor)$/;
 
 async function collectIds(server: TestServer, boss: string, targets: readonly Target[]): Promise<ReadonlySet<string>> {
   const ids = new Set<string>(targets.flatMap((target) => Object.values(target)));
-  const paths = ["/v1/repositories", "/v1/collections?status=all", "/v1/jobs", "/v1/keys", "/v1/evaluations", "/v1/collections?limit=1"];
+  const paths = ["/v1/repositories", "/v1/collections?status=all", "/v1/jobs", "/v1/operations", "/v1/keys", "/v1/evaluations", "/v1/collections?limit=1"];
   for (const { rid, cid, did } of targets) {
     const at = `/v1/repositories/${rid}/collections/${cid}`;
     paths.push(`/v1/repositories/${rid}`, at, `${at}/documents`, `${at}/documents/${did}`, `${at}/documents/${did}/chunks`, `${at}/documents/${did}/versions`);

@@ -101,6 +101,18 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   countCollections: (k, caller) => k.countCollections(caller, { q: "Secret" }),
   search: (k, caller) => k.search(caller, { query: "tangerine", explain: true }),
   operations: (k, caller) => k.operations(caller, { limit: 100 }),
+  "operations of one": (k, caller, t) => k.operations(caller, { repository: t.repository, collection: t.collection }),
+  "listCollections by tag": (k, caller) => k.listCollections(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
+  "search of one that may not be there": (k, caller, t) =>
+    k.search(caller, {
+      query: "tangerine",
+      collections: [{ repository: t.repository, collection: t.collection }],
+      include_metadata: true,
+      unknown_collections: "empty",
+    }),
+  "librarian.manage": (k, caller) => k.librarian.manage(caller, { operation: "list-collections" }),
+  "librarian.manage, deleting": (k, caller, t) =>
+    k.librarian.manage(caller, { operation: "delete-collection", collection: t.collection, confirm: t.collection, purge: true }),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
@@ -119,4 +131,4 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
 /** Touches nothing of anybody. */
 export const harmless: readonly string[] = ["models", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
 /** Needs a token, which is a credential of its own; or nobody can call it from outside. */
-export const withoutCaller: readonly string[] = ["grants.useUpload", "grants.useDownload", "activity.add", "activity.flush"];
+export const withoutCaller: readonly string[] = ["grants.useUpload", "grants.useDownload", "activity.add", "activity.flush", "rows.count"];

@@ -1,0 +1,248 @@
+/** The librarian's facade over HTTP: the source's operations, field names and errors, on the caller's own collections. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await openTestServer();
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+const at = "/v1/collection-management";
+const send = (key: string, body: unknown): Promise<Reply> => server.call("POST", at, { key, body });
+const fresh = (user: string, workspace = "w1") => server.key(workspace, user);
+
+async function collections(key: string, more: object = {}): Promise<Json[]> {
+  const reply = await send(key, { operation: "list-collections", ...more });
+  expect(reply.status, reply.text).toBe(200);
+  return reply.json["collections"] as Json[];
+}
+
+async function update(key: string, collection: string, more: object = {}): Promise<Json> {
+  const reply = await send(key, { operation: "update-collection", collection, ...more });
+  expect(reply.status, reply.text).toBe(200);
+  const [record] = reply.json["collections"] as Json[];
+  return record as Json;
+}
+
+const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe("update-collection", () => {
+  it("R-TG-10 R-TG-11 R-TG-12 R-TG-20 R-TG-26 makes what is not there, with the id as its name, and answers the whole record", async () => {
+    const key = await fresh("defaults");
+    const record = await update(key, "documents-2024", { user: "defaults", timestamp: "2024-01-15T10:30:00Z" });
+    expect(record).toEqual({
+      user: "defaults",
+      collection: "documents-2024",
+      name: "documents-2024",
+      description: "",
+      tags: [],
+      created_at: expect.stringMatching(isoUtc) as string,
+      updated_at: expect.stringMatching(isoUtc) as string,
+    });
+    expect(await collections(key)).toEqual([record]);
+  });
+
+  it("R-TG-03 R-TG-04 R-TG-13 R-TG-14 R-TG-21 changes what is named and nothing else; tags are a set; null, [] and empty texts clear", async () => {
+    const key = await fresh("changes");
+    const made = await update(key, "a.b", { name: "Papers", description: "From 1905 on", tags: ["physics", "old", "physics"] });
+    expect(made).toMatchObject({ name: "Papers", description: "From 1905 on", tags: ["physics", "old"] });
+    const renamed = await update(key, "a.b", { name: "Old papers" });
+    expect(renamed).toMatchObject({ name: "Old papers", description: "From 1905 on", tags: ["physics", "old"], created_at: made["created_at"] });
+    expect((renamed["updated_at"] as string) > (made["updated_at"] as string)).toBe(true);
+    expect(await update(key, "a.b", { description: "" })).toMatchObject({ name: "Old papers", description: "", tags: ["physics", "old"] });
+    expect(await update(key, "a.b", { tags: [] })).toMatchObject({ name: "Old papers", tags: [] });
+    expect(await update(key, "a.b", { tags: ["x"], description: "again" })).toMatchObject({ tags: ["x"] });
+    const cleared = await update(key, "a.b", { name: "", description: null, tags: null });
+    expect(cleared).toMatchObject({ name: "a.b", description: "", tags: [], created_at: made["created_at"] });
+    expect(await update(key, "a.b")).toEqual(cleared);
+  });
+
+  it("R-TG-18 R-TG-20 a hundred at the same moment make one record; an explicit create of an id that is taken is a conflict", async () => {
+    const key = await fresh("crowd");
+    const records = await Promise.all(Array.from({ length: 100 }, (_, i) => update(key, "notes", i % 2 === 0 ? {} : { description: "ours" })));
+    expect(new Set(records.map(({ created_at }) => created_at)).size).toBe(1);
+    expect(await collections(key)).toHaveLength(1);
+    const again = await server.call("POST", "/v1/repositories/me/collections", { key, body: { collection_id: "notes" } });
+    expect(again.status).toBe(409);
+  });
+
+  it("keeps the other half of the metadata, which the source does not know", async () => {
+    const key = await fresh("halves");
+    const body = { collection_id: "kept", metadata: { tags: ["a"], custom_fields: { shelf: 3 } } };
+    await server.call("POST", "/v1/repositories/me/collections", { key, body });
+    await update(key, "kept", { tags: ["b"] });
+    const { json } = await server.call("GET", "/v1/repositories/me/collections/kept", { key });
+    expect(json["metadata"]).toEqual({ tags: ["b"], custom_fields: { shelf: 3 } });
+  });
+});
+
+describe("list-collections", () => {
+  it("R-TG-01 R-TG-25 lists all of the caller's; with a filter those that have one of the tags, or all of them; an unknown tag finds none", async () => {
+    const key = await fresh("lister");
+    await update(key, "one", { tags: ["a", "b"] });
+    await update(key, "two", { tags: ["b"] });
+    await update(key, "three");
+    const ids = async (more: object) => (await collections(key, more)).map(({ collection }) => collection).toSorted();
+    expect(await ids({})).toEqual(["one", "three", "two"]);
+    expect(await ids({ tag_filter: [] })).toEqual(["one", "three", "two"]);
+    expect(await ids({ tag_filter: ["b"] })).toEqual(["one", "two"]);
+    expect(await ids({ tag_filter: ["a", "zzz"] })).toEqual(["one"]);
+    expect(await ids({ tag_filter: ["a", "b"], tag_match: "all" })).toEqual(["one"]);
+    expect(await ids({ tag_filter: ["a", "zzz"], tag_match: "all" })).toEqual([]);
+    expect(await ids({ tag_filter: ["no such/tag:"] })).toEqual([]);
+  });
+
+  it("R-TG-104 pages with a limit and a cursor, and another user's cursor is refused", async () => {
+    const key = await fresh("pager");
+    for (let i = 0; i < 7; i += 1) await update(key, `c${i}`, { tags: ["t"] });
+    for (const filter of [{}, { tag_filter: ["t"] }]) {
+      const seen: unknown[] = [];
+      let cursor: unknown;
+      let pages = 0;
+      do {
+        const { json } = await send(key, { operation: "list-collections", limit: 3, cursor, ...filter });
+        seen.push(...(json["collections"] as Json[]).map(({ collection }) => collection));
+        if (pages === 0) {
+          const stolen = await send(await fresh("thief"), { operation: "list-collections", limit: 3, cursor: json["next_cursor"], ...filter });
+          expect(stolen.status, stolen.text).toBe(400);
+          expect(stolen.json["collections"]).toEqual([]);
+        }
+        cursor = json["next_cursor"] ?? undefined;
+        pages += 1;
+      } while (cursor !== undefined);
+      expect(pages).toBe(3);
+      expect(seen.toSorted()).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6"]);
+    }
+    for (const limit of [1_000, 0]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(200);
+    for (const limit of [1_001, -1, 1.5]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(400);
+  });
+
+  it("shows archived ones, which are there, and not those in the trash", async () => {
+    const key = await fresh("keeper");
+    await update(key, "shelved");
+    await update(key, "gone");
+    await server.call("POST", "/v1/repositories/me/collections/shelved:archive", { key });
+    await send(key, { operation: "delete-collection", collection: "gone", confirm: "gone" });
+    expect((await collections(key)).map(({ collection }) => collection)).toEqual(["shelved"]);
+  });
+});
+
+describe("delete-collection", () => {
+  it("R-TG-27 needs the id again: without it 400, and nothing has changed", async () => {
+    const key = await fresh("careful");
+    const made = await update(key, "papers");
+    for (const confirm of [undefined, "", "paper", "PAPERS", true, null]) {
+      const reply = await send(key, { operation: "delete-collection", collection: "papers", confirm });
+      expect([reply.status, (reply.json["error"] as Json)["type"]]).toEqual([400, "invalid_request"]);
+      expect(await collections(key)).toEqual([made]);
+    }
+  });
+
+  it("R-TG-02 R-TG-35 afterwards it is absent from list and get; what is not there is not_found", async () => {
+    const key = await fresh("deleter");
+    await update(key, "papers");
+    const reply = await send(key, { operation: "delete-collection", collection: "papers", confirm: "papers" });
+    expect(reply.json).toMatchObject({ error: null, collections: [] });
+    expect((await server.call("GET", `/v1/jobs/${reply.json["job_id"] as string}`, { key })).json).toMatchObject({ status: "succeeded", kind: "delete" });
+    expect(await collections(key)).toEqual([]);
+    expect((await server.call("GET", "/v1/repositories/me/collections/papers", { key })).status).toBe(404);
+    for (const collection of ["papers", "never"]) {
+      const again = await send(key, { operation: "delete-collection", collection, confirm: collection });
+      expect([again.status, (again.json["error"] as Json)["type"]]).toEqual([404, "not_found"]);
+    }
+    // The same id again is another collection.
+    expect(await update(key, "papers")).toMatchObject({ name: "papers", tags: [] });
+  });
+});
+
+describe("requests", () => {
+  it("R-TG-33 R-TG-111 an unknown operation is invalid_operation, and the connection stays usable", async () => {
+    const key = await fresh("asker");
+    for (const operation of ["create-collection", "", "List-Collections", "__proto__"]) {
+      const reply = await send(key, { operation, collection: "x" });
+      expect([reply.status, (reply.json["error"] as Json)["type"]]).toEqual([400, "invalid_operation"]);
+      expect((reply.json["error"] as Json)["message"]).toContain("list-collections, update-collection, delete-collection");
+      expect(await collections(key)).toEqual([]);
+    }
+  });
+
+  it("R-TG-34 what does not fit is told as { type, message }; times are ISO 8601 in UTC", async () => {
+    const key = await fresh("wrong");
+    const wrong = [
+      {},
+      { operation: 3 },
+      [],
+      { operation: "update-collection" },
+      { operation: "update-collection", collection: "../etc" },
+      { operation: "update-collection", collection: "a", tags: "x" },
+      { operation: "update-collection", collection: "a", tags: ["<b>"] },
+      { operation: "update-collection", collection: "a", name: "no/slash" },
+      { operation: "list-collections", timestamp: "yesterday" },
+      { operation: "list-collections", tag_match: "some" },
+    ];
+    for (const body of wrong) {
+      const reply = await send(key, body);
+      expect(reply.status, reply.text).toBe(400);
+      expect(reply.json).toEqual({
+        error: { type: "invalid_request", message: expect.stringMatching(/.{5,}/) as string },
+        collections: [],
+        timestamp: expect.stringMatching(isoUtc) as string,
+      });
+    }
+    expect(await collections(key)).toEqual([]);
+  });
+
+  it("R-TG-22 a stale version is refused by the API that has versions, and nothing changes", async () => {
+    const key = await fresh("stale");
+    await update(key, "papers");
+    const path = "/v1/repositories/me/collections/papers";
+    const { json } = await server.call("GET", path, { key });
+    const made = await update(key, "papers", { description: "newer" });
+    const reply = await server.call("PATCH", path, { key, body: { description: "older" }, headers: { "if-match": `"${json["etag"] as string}"` } });
+    expect(reply.status).toBe(412);
+    expect(await collections(key)).toEqual([made]);
+  });
+});
+
+describe("whose they are", () => {
+  it("R-TG-08 R-TG-09 the same id under two users is two collections, and nobody learns of the other's", async () => {
+    const [ann, ben, cy] = [await fresh("ann"), await fresh("ben"), await fresh("cy")];
+    const anns = await update(ann, "papers", { description: "Ann's" });
+    const bens = await update(ben, "papers", { description: "Ben's" });
+    expect(await collections(ann)).toEqual([anns]);
+    await send(ben, { operation: "delete-collection", collection: "papers", confirm: "papers" });
+    expect(await collections(ann)).toEqual([anns]);
+    expect(bens["description"]).toBe("Ben's");
+    // Where it is somebody else's, and where it is nobody's, the answers are the same.
+    const secret = (await server.call("GET", "/v1/repositories/me", { key: ann })).json["repository_id"] as string;
+    const nobodys = `personal-${"0".repeat(32)}`;
+    const of = (rid: string): readonly [string, string, unknown?][] => [
+      ["GET", `/v1/repositories/${rid}/collections/papers`],
+      ["PATCH", `/v1/repositories/${rid}/collections/papers`, { description: "x" }],
+      ["DELETE", `/v1/repositories/${rid}/collections/papers?confirm=papers`],
+      ["POST", `/v1/repositories/${rid}/collections/papers/search`, { query: "x" }],
+      ["POST", `/v1/repositories/${rid}/collections/papers/documents`, { name: "a.txt", text: "x" }],
+      ["POST", `/v1/repositories/${rid}/collections/papers/vectors:upsert`, { items: [{ id: "a", vector: [1] }] }],
+      ["POST", `/v1/repositories/${rid}/collections/papers/triples`, [{ s: "a:s", p: "a:p", o: "a:o" }]],
+    ];
+    for (const [i, [method, path, body]] of of(secret).entries()) {
+      const [, never] = of(nobodys)[i] as readonly [string, string];
+      const [theirs, none] = [await server.call(method, path, { key: cy, body }), await server.call(method, never, { key: cy, body })];
+      expect([theirs.status, none.status], path).toEqual([404, 404]);
+      expect(theirs.json["detail"], path).toBe((none.json["detail"] as string).replaceAll(nobodys, secret));
+    }
+  });
+
+  it("R-TG-101 the user is the credential's: another one in the body is 403, and changes nothing", async () => {
+    const [ann, root] = [await fresh("ann101"), await server.key("w1", "boss101", { role: "admin" })];
+    await update(ann, "papers");
+    for (const key of [await fresh("mallory"), root, await server.key("w2", "ann101x")]) {
+      for (const operation of ["list-collections", "update-collection", "delete-collection", "nonsense"]) {
+        const reply = await send(key, { operation, user: "ann101", collection: "papers", confirm: "papers", description: "mine now" });
+        expect([reply.status, (reply.json["error"] as Json)["type"]], reply.text).toEqual([403, "forbidden"]);
+      }
+    }
+    expect(await collections(ann, { user: "ann101" })).toMatchObject([{ collection: "papers", description: "" }]);
+  });
+});
