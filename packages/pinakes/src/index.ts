@@ -29,7 +29,19 @@ export {
   writeFolder as writeTransferFolder,
 } from "./knowledge/index.ts";
 export type * from "./migrations/index.ts";
-export type * from "./lifecycle/index.ts";
+export type {
+  Life,
+  Lifecycle,
+  Operation as LifecycleOperation,
+  Orphan,
+  ParticipantCapabilities,
+  ParticipantHandlers,
+  ParticipantInfo,
+  RegisteredParticipant,
+  ServedParticipant,
+  StoreClass,
+  StoreReport,
+} from "./lifecycle/index.ts";
 export {
   object_storage_management_topic,
   serveParticipant,

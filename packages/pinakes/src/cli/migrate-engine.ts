@@ -22,9 +22,7 @@ export const engine = defineCommand({
     database: { type: "string", value: "NAME", help: "of both (project-ascension-db)" },
     "verify-only": { type: "boolean", help: "compare, write nothing" },
   },
-  examples: [
-    "pinakes migrate engine --from sqlite:./data --from-objects file:./data/objects --to postgres://localhost/app --to-objects s3://bucket/pinakes",
-  ],
+  examples: ["pinakes migrate engine --from sqlite:./data --from-objects file:./data/objects --to postgres://localhost/app --to-objects s3://bucket/pinakes"],
   run: async (call) => {
     const { given, terminal } = call;
     const config = (items: "from" | "to", objects: "from-objects" | "to-objects"): StoresConfig => {

@@ -12,10 +12,17 @@ export function migrationRow({ migration_id, kind, state, unit_count, row_count,
 export function migrationText(terminal: Terminal, migration: MigrationView, units: readonly UnitView[]): string {
   const { retain_until, error, problems, problem_count } = migration;
   const { created, ...row } = migrationRow(migration);
-  const head = fields(terminal, { ...row, created: `${created} by ${migration.created_by}`, ...(retain_until === null ? {} : { "old form": `kept until ${inTime(retain_until)}` }) });
+  const head = fields(terminal, {
+    ...row,
+    created: `${created} by ${migration.created_by}`,
+    ...(retain_until === null ? {} : { "old form": `kept until ${inTime(retain_until)}` }),
+  });
   const table = units.length === 0 ? [] : ["", grid(terminal, units.map(unitRow), { optional: ["hash"] })];
   const more = migration.unit_count > units.length && units.length > 0 ? [`… and ${migration.unit_count - units.length} more.`] : [];
-  const told = problem_count === 0 ? [] : ["", styled(terminal, "red", `${count(problem_count, "problem")}:`), ...problems.map(({ where, reason }) => `  ${oneLine(where)}: ${oneLine(reason)}`)];
+  const told =
+    problem_count === 0
+      ? []
+      : ["", styled(terminal, "red", `${count(problem_count, "problem")}:`), ...problems.map(({ where, reason }) => `  ${oneLine(where)}: ${oneLine(reason)}`)];
   const failed = error === null ? [] : ["", styled(terminal, "red", oneLine(error))];
   return [head, ...table, ...more, ...told, ...failed, "", next(migration)].join("\n");
 }
@@ -27,7 +34,12 @@ function unitRow({ name, target, status, count: rows, hash, held_count, held_has
     status,
     rows,
     here: held_count ?? "",
-    hash: held_hash === null ? hash.slice(0, hashChars) : held_hash === hash ? `${hash.slice(0, hashChars)} equal` : `${hash.slice(0, hashChars)} ≠ ${held_hash.slice(0, hashChars)}`,
+    hash:
+      held_hash === null
+        ? hash.slice(0, hashChars)
+        : held_hash === hash
+          ? `${hash.slice(0, hashChars)} equal`
+          : `${hash.slice(0, hashChars)} ≠ ${held_hash.slice(0, hashChars)}`,
   };
 }
 
@@ -35,7 +47,9 @@ function unitRow({ name, target, status, count: rows, hash, held_count, held_has
 function next({ state, migration_id, problem_count, error }: MigrationView): string {
   switch (state) {
     case "planned":
-      return problem_count > 0 ? "Mend these in the source or the mapping, and plan again." : `Nothing was changed yet. Copy and compare: pinakes migrate run ${migration_id}`;
+      return problem_count > 0
+        ? "Mend these in the source or the mapping, and plan again."
+        : `Nothing was changed yet. Copy and compare: pinakes migrate run ${migration_id}`;
     case "copied":
       return `Compare again: pinakes migrate verify ${migration_id}`;
     case "ready":

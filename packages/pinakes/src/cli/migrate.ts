@@ -125,7 +125,11 @@ const status = defineCommand({
   summary: "how far it is, with counts and hashes of both sides",
   options: actorOptions,
   examples: ["pinakes migrate status 01936f4e-…"],
-  run: (call) => withStores(call, async (session) => ({ ...(await told(call, session, await session.pinakes.migrations.get(session.caller, call.words[0] as string))), code: 0 })),
+  run: (call) =>
+    withStores(call, async (session) => ({
+      ...(await told(call, session, await session.pinakes.migrations.get(session.caller, call.words[0] as string))),
+      code: 0,
+    })),
 });
 
 const list = defineCommand({
@@ -139,7 +143,10 @@ const list = defineCommand({
       const page = await readPages(call.given, (paging) => pinakes.migrations.list(caller, paging));
       return {
         answer: page,
-        show: () => (page.items.length === 0 ? nothingIn(place, "There are no migrations") : grid(call.terminal, page.items.map(migrationRow), { whole: ["migration"], optional: ["created"] }) + moreBelow(page)),
+        show: () =>
+          page.items.length === 0
+            ? nothingIn(place, "There are no migrations")
+            : grid(call.terminal, page.items.map(migrationRow), { whole: ["migration"], optional: ["created"] }) + moreBelow(page),
       };
     }),
 });

@@ -22,6 +22,8 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     knowledge: pinakes.knowledge,
     lifecycle: pinakes.lifecycle,
     lateWrites: () => pinakes.lateWrites(),
+    auditFigures: () => pinakes.auditFigures(),
+    deletionLagSecondsMax: pinakes.deletionLagSecondsMax,
     state: pinakes.state,
     identity: pinakes.identity,
     migrations: pinakes.migrations,

@@ -29,7 +29,8 @@ export function archiveOf(engine: DumpableEngine): ItemArchive {
     },
     load: async (definition, items) => {
       await engine.openContainer(normaliseDefinition(definition), {});
-      for (let at = 0; at < items.length; at += commitsAtOnce) await Promise.all(items.slice(at, at + commitsAtOnce).map((item) => loadItem(engine, definition.name, item)));
+      for (let at = 0; at < items.length; at += commitsAtOnce)
+        await Promise.all(items.slice(at, at + commitsAtOnce).map((item) => loadItem(engine, definition.name, item)));
     },
   };
 }
@@ -45,7 +46,8 @@ async function loadItem(engine: ItemEngine, name: string, { tenant, pk, id, etag
 }
 
 function archived({ pk, etag, modifiedAt, json }: StoredItem): ArchivedItem {
-  if (!pk.startsWith("[")) throw new PinakesError("NOT_SUPPORTED", `A partition key that is kept by its hash (${pk}) cannot be moved: it does not tell whose it is.`);
+  if (!pk.startsWith("["))
+    throw new PinakesError("NOT_SUPPORTED", `A partition key that is kept by its hash (${pk}) cannot be moved: it does not tell whose it is.`);
   const [tenant] = JSON.parse(pk) as [unknown];
   const { id } = JSON.parse(json) as { readonly id?: unknown };
   if (typeof tenant !== "string" || typeof id !== "string") throw invalid(`The row ${pk} is no item.`);

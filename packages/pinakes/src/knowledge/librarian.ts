@@ -19,7 +19,7 @@ export const managementOperations = ["list-collections", "update-collection", "d
 /** Of one answer; there is a cursor for more. */
 export const librarianListMax = 1_000;
 const pageItems = 100;
-const attemptsMax = 10;
+const attemptsMax = 100;
 
 const text = z.string();
 const Request = z.object({
@@ -154,7 +154,8 @@ export class Librarian {
       return this.#calls.createCollection(caller, personalAlias, { collection_id: id, ...fields, ...(tags === undefined ? {} : { metadata: { tags: tags ?? [] } }) });
     const patch = { ...fields, ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }) };
     if (Object.keys(patch).length === 0) return known;
-    return this.#calls.updateCollection(caller, personalAlias, id, patch, known.etag);
+    // Tags are written with the fields beside them, which must be those that were read.
+    return this.#calls.updateCollection(caller, personalAlias, id, patch, tags === undefined ? undefined : known.etag);
   }
 
   async #delete(caller: Caller, id: string, { confirm, purge }: Request): Promise<Told> {

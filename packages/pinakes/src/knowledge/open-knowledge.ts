@@ -78,7 +78,7 @@ export async function openKnowledge({ owner, places, topicPrefix, pipelines: pip
     intake: services.intake,
     pipelines,
     lifecycle,
-    audit: new AuditRounds(services.audit, { ...parts, owner, lifecycle, workspaces: workspaces ?? (async () => undefined) }),
+    audit: new AuditRounds(services, { ...parts, owner, lifecycle, workspaces: workspaces ?? (async () => undefined) }),
     metrics: () => worker.metrics,
     lateWrites: () => lateWrites(parts.items),
     work: (signal) => worker.run(signal),

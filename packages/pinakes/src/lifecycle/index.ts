@@ -1,7 +1,6 @@
 /** How collections end in every store that holds something of them (RFC 0007). */
 export type { Catalogue } from "./catalogue.ts";
-export type { NewOperation } from "./coordinator.ts";
-export { Lifecycle, lifecycleTenant, type LifecycleOptions } from "./lifecycle.ts";
+export { Lifecycle, lifecycleTenant } from "./lifecycle.ts";
 export { lifecycleLimits } from "./limits.ts";
 export type { LifecycleMetrics } from "./metrics.ts";
 export { failureOf, reportOf, type Operation, type OperationStatus, type StoreReport, type StoreRow } from "./operation.ts";

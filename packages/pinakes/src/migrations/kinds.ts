@@ -53,7 +53,7 @@ export function readSpec(source: unknown): { readonly kind: string; readonly spe
   }
   if (JSON.stringify(parsed.data).length > migrationLimits.sourceCharsMax)
     throw new PinakesError("LIMIT_EXCEEDED", `source: has more than ${migrationLimits.sourceCharsMax} characters; name fewer tables in one migration.`);
-  return { kind, spec: parsed.data as JsonObject };
+  return { kind, spec: parsed.data };
 }
 
 export async function openSource({ kind, spec }: { readonly kind: string; readonly spec: JsonObject }, opening: Opening): Promise<MigrationSource> {

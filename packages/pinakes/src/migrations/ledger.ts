@@ -1,6 +1,5 @@
 /** Migrations and their units as they are stored. What a worker writes carries its lease: one that lost it changes nothing any more. */
 import { PinakesError } from "../domain/errors.ts";
-import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Item, ItemStore, Operation } from "../ports/item-store.ts";
 import { Migration, migrationsContainer, Unit, unitId, unitPrefix, type MigrationRecord, type UnitRecord } from "./records.ts";
@@ -17,14 +16,17 @@ export class Ledger {
   }
 
   async create(scope: Scope, record: MigrationRecord): Promise<void> {
-    await this.#items.write(scope, container, [record.migration_id], { op: "create", document: record as JsonObject });
+    await this.#items.write(scope, container, [record.migration_id], { op: "create", document: record });
   }
 
   async read(scope: Scope, migrationId: string): Promise<MigrationRecord | undefined> {
     return (await this.#stored(scope, migrationId))?.record;
   }
 
-  async list(scope: Scope, options: { readonly limit: number; readonly cursor?: string | undefined }): Promise<{ items: MigrationRecord[]; cursor?: string | undefined }> {
+  async list(
+    scope: Scope,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<{ items: MigrationRecord[]; cursor?: string | undefined }> {
     const page = await this.#items.query(scope, container, { index: "byCreated", equals: { id: "migration" }, order: "desc", ...options });
     return { items: page.items.map(({ document }) => Migration.parse(document)), cursor: page.cursor };
   }
@@ -37,7 +39,7 @@ export class Ledger {
       const next = change(found.record);
       if (next === undefined) return found.record;
       try {
-        await this.#items.write(scope, container, [migrationId], { op: "replace", document: Migration.parse(next) as JsonObject, ifMatch: found.etag });
+        await this.#items.write(scope, container, [migrationId], { op: "replace", document: Migration.parse(next), ifMatch: found.etag });
         return next;
       } catch (error) {
         if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
@@ -54,21 +56,30 @@ export class Ledger {
     }
   }
 
-  async unitPage(scope: Scope, migrationId: string, options: { readonly limit: number; readonly cursor?: string | undefined }): Promise<{ items: UnitRecord[]; cursor?: string | undefined }> {
+  async unitPage(
+    scope: Scope,
+    migrationId: string,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<{ items: UnitRecord[]; cursor?: string | undefined }> {
     const page = await this.#items.query(scope, container, { equals: { migration_id: migrationId }, range: { prefix: unitPrefix }, ...options });
     return { items: page.items.map(({ document }) => Unit.parse(document)), cursor: page.cursor };
   }
 
   /** By who has the lease. */
   async putUnit(scope: Scope, unit: UnitRecord, owner: string): Promise<void> {
-    await this.#asOwner(scope, unit.migration_id, owner, [{ op: "upsert", document: Unit.parse(unit) as JsonObject }]);
+    await this.#asOwner(scope, unit.migration_id, owner, [{ op: "upsert", document: Unit.parse(unit) }]);
   }
 
   async removeUnits(scope: Scope, migrationId: string, owner: string): Promise<void> {
     for (;;) {
       const { items } = await this.unitPage(scope, migrationId, { limit: unitsPerBatch });
       if (items.length === 0) return;
-      await this.#asOwner(scope, migrationId, owner, items.map(({ number }) => ({ op: "delete", id: unitId(number) })));
+      await this.#asOwner(
+        scope,
+        migrationId,
+        owner,
+        items.map(({ number }) => ({ op: "delete", id: unitId(number) })),
+      );
     }
   }
 

@@ -12,7 +12,17 @@ import { Ledger, lostLease } from "./ledger.ts";
 import { migrationLimits } from "./limits.ts";
 import type { MigrationParts } from "./parts.ts";
 import { Places } from "./places.ts";
-import { begin, isWork, migrationsContainer, migrationsTenant, migrationsWork, type MigrationRecord, type State, type Step, type UnitRecord } from "./records.ts";
+import {
+  begin,
+  isWork,
+  migrationsContainer,
+  migrationsTenant,
+  migrationsWork,
+  type MigrationRecord,
+  type State,
+  type Step,
+  type UnitRecord,
+} from "./records.ts";
 import { work } from "./worker.ts";
 
 export interface NewMigration {
@@ -84,7 +94,10 @@ export class Migrations {
   }
 
   /** Newest first. */
-  async list(caller: Caller, paging: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {}): Promise<{ items: MigrationView[]; next_cursor: string | null }> {
+  async list(
+    caller: Caller,
+    paging: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
+  ): Promise<{ items: MigrationView[]; next_cursor: string | null }> {
     const page = await this.#ledger.list(requireAdmin(caller), { limit: pageLimit(paging.limit), cursor: paging.cursor });
     return { items: page.items.map(view), next_cursor: page.cursor ?? null };
   }
@@ -108,7 +121,9 @@ export class Migrations {
   async copy(caller: Caller, migrationId: string): Promise<MigrationView> {
     return this.#begin(caller, migrationId, "copy", (record) => {
       if (record.state === "planned" && record.problem_count > 0)
-        throw invalid(`Migration "${migrationId}" has ${record.problem_count} problems, the first: ${first(record)} Mend them in the source or the mapping, and plan again.`);
+        throw invalid(
+          `Migration "${migrationId}" has ${record.problem_count} problems, the first: ${first(record)} Mend them in the source or the mapping, and plan again.`,
+        );
       return record;
     });
   }
@@ -143,7 +158,7 @@ export class Migrations {
 
   /** One look at what is unfinished, of all tenants: for the background. */
   async tick(signal: AbortSignal): Promise<void> {
-    let failure: unknown;
+    let failure: Error | undefined;
     for await (const entry of this.#registry.due(this.#parts.clock.now())) {
       if (signal.aborted) return;
       const scope = this.#parts.system.forTenant(entry.tenant);
@@ -156,13 +171,18 @@ export class Migrations {
         }
         await this.#registry.remove(entry);
       } catch (error) {
-        failure = error;
+        failure = error instanceof Error ? error : new Error(String(error));
       }
     }
     if (failure !== undefined) throw failure;
   }
 
-  async #begin(caller: Caller, migrationId: string, step: Step, change: (record: MigrationRecord) => MigrationRecord = (record) => record): Promise<MigrationView> {
+  async #begin(
+    caller: Caller,
+    migrationId: string,
+    step: Step,
+    change: (record: MigrationRecord) => MigrationRecord = (record) => record,
+  ): Promise<MigrationView> {
     const scope = requireAdmin(caller);
     const found = await this.#ledger.read(scope, migrationId);
     if (found === undefined) throw notFound(migrationId);
@@ -188,9 +208,16 @@ export class Migrations {
       };
       try {
         const caller = this.#parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
-        await using source = await openSource({ kind: record.kind, spec: record.source as JsonObject }, this.#opening(caller));
+        await using source = await openSource({ kind: record.kind, spec: record.source }, this.#opening(caller));
         const next = await work({ parts: this.#parts, ledger: this.#ledger, scope, record, source, signal, tell });
-        record = await this.#asOwner(scope, migrationId, (current) => ({ ...current, error: null, progress: null, ...next, lease_owner: null, lease_until: 0 }));
+        record = await this.#asOwner(scope, migrationId, (current) => ({
+          ...current,
+          error: null,
+          progress: null,
+          ...next,
+          lease_owner: null,
+          lease_until: 0,
+        }));
       } catch (error) {
         await this.#failed(scope, migrationId, state, error);
         throw error;
@@ -221,7 +248,11 @@ export class Migrations {
   async #failed(scope: Scope, migrationId: string, state: State, error: unknown): Promise<void> {
     const detail = error instanceof Error ? error.message : String(error);
     await this.#ledger
-      .update(scope, migrationId, (current) => (current.state === state && current.lease_owner === this.#parts.owner ? { ...current, error: detail, lease_owner: null, lease_until: this.#parts.clock.now() + migrationLimits.retryMs, updated_at: this.#now() } : undefined))
+      .update(scope, migrationId, (current) =>
+        current.state === state && current.lease_owner === this.#parts.owner
+          ? { ...current, error: detail, lease_owner: null, lease_until: this.#parts.clock.now() + migrationLimits.retryMs, updated_at: this.#now() }
+          : undefined,
+      )
       .catch((cause: unknown) => this.#parts.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`));
   }
 
@@ -292,6 +323,14 @@ function view({ id: _id, format: _format, lease_owner, lease_until: _until, ...r
   return { ...record, working: isWork(record.state) && lease_owner !== null };
 }
 
-function unitView({ id: _id, migration_id: _migration, checkpoint: _checkpoint, keep: _keep, adopted: _adopted, whole: _whole, ...unit }: UnitRecord): UnitView {
+function unitView({
+  id: _id,
+  migration_id: _migration,
+  checkpoint: _checkpoint,
+  keep: _keep,
+  adopted: _adopted,
+  whole: _whole,
+  ...unit
+}: UnitRecord): UnitView {
   return unit;
 }

@@ -59,11 +59,18 @@ async function planUnit(
 }
 
 /** Absent or empty: it is filled. The same content: it is left alone. Anything else is in the way. */
-async function lookAtTarget(of: Work, unit: UnitRecord, inventory: Measured, targets: Map<string, string>, problem: (one: Problem) => void): Promise<UnitRecord> {
+async function lookAtTarget(
+  of: Work,
+  unit: UnitRecord,
+  inventory: Measured,
+  targets: Map<string, string>,
+  problem: (one: Problem) => void,
+): Promise<UnitRecord> {
   const { parts, scope, source, signal, record } = of;
   const wrong = (reason: string) => problem({ where: unit.name, reason });
   const { collection, repository, user } = unit.target;
-  const where = user === undefined ? `collection ${show(collection)} of repository ${show(repository)}` : `collection ${show(collection)} of user ${show(user)}`;
+  const where =
+    user === undefined ? `collection ${show(collection)} of repository ${show(repository)}` : `collection ${show(collection)} of user ${show(user)}`;
   if (unit.whole) {
     const here = await source.measureHeld(unit, { scope, place: nowhere, signal });
     return isSame(here, inventory) ? { ...unit, status: "already" } : unit;

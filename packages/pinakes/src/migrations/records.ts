@@ -115,7 +115,11 @@ const steps = {
   validate: { from: ["copied", "ready"], work: "verifying", done: ["switched", "finished"] },
   cutover: { from: ["ready"], work: "switching", done: ["switched", "finished"] },
   finish: { from: ["switched"], work: "finishing", done: ["finished"] },
-  rollback: { from: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished"], work: "rolling_back", done: ["rolled_back"] },
+  rollback: {
+    from: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished"],
+    work: "rolling_back",
+    done: ["rolled_back"],
+  },
 } as const satisfies Record<string, { from: readonly State[]; work: State; done: readonly State[] }>;
 export type Step = keyof typeof steps;
 

@@ -15,7 +15,10 @@ export async function rollBackUnit(of: Work, unit: UnitRecord): Promise<UnitReco
   const there = await parts.intake.find(scope, place);
   if (there?.incarnation !== place.incarnation) {
     if (unit.old === "removed")
-      throw new PinakesError("CONFLICT", `Collection ${show(place.collection_id)} was deleted, and the old form is made from it. Restore it first, then roll back.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `Collection ${show(place.collection_id)} was deleted, and the old form is made from it. Restore it first, then roll back.`,
+      );
     // Gone already, by an earlier try or by somebody else; the old form is there.
     return unit;
   }
@@ -45,5 +48,6 @@ async function remove({ parts, scope, record }: Work, unit: UnitRecord): Promise
   const admin = parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
   const job = await parts.knowledge.deleteCollection(admin, repository_id, collection_id, { confirm: collection_id });
   // Also one that waits to be tried again: a rollback that is done leaves nothing to come.
-  if (job.status !== "succeeded") throw new PinakesError("UNAVAILABLE", `Collection ${show(collection_id)} could not be deleted yet: ${job.error ?? "see its job"}.`);
+  if (job.status !== "succeeded")
+    throw new PinakesError("UNAVAILABLE", `Collection ${show(collection_id)} could not be deleted yet: ${job.error ?? "see its job"}.`);
 }

@@ -51,13 +51,15 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
   const { parts, ledger, scope, record, source, signal } = of;
   for await (const found of ledger.units(scope, record.migration_id)) {
     if (found.status !== "planned" && found.status !== "copying") continue;
-    const { incarnation, repository_id, made } = found.whole ? { ...nowhere, made: false } : await parts.intake.register(scope, found.target, {
-      migration_id: record.migration_id,
-      created_by: record.created_by,
-      created_at: found.created_at ?? undefined,
-      description: found.description ?? undefined,
-      incarnation: found.adopted ?? undefined,
-    });
+    const { incarnation, repository_id, made } = found.whole
+      ? { ...nowhere, made: false }
+      : await parts.intake.register(scope, found.target, {
+          migration_id: record.migration_id,
+          created_by: record.created_by,
+          created_at: found.created_at ?? undefined,
+          description: found.description ?? undefined,
+          incarnation: found.adopted ?? undefined,
+        });
     let unit: UnitRecord = { ...found, status: "copying", incarnation, repository_id, made: found.made || made };
     await ledger.putUnit(scope, unit, parts.owner);
     const place = placeOf(unit);

@@ -22,7 +22,10 @@ export interface ItemArchive {
   /** In the order of their names. */
   containers(): Promise<readonly ContainerDefinition[]>;
   /** Those that are visible at `now`. */
-  dump(container: string, options: { readonly now: number; readonly cursor?: string | undefined; readonly limit?: number }): Promise<{ readonly items: readonly ArchivedItem[]; readonly cursor?: string | undefined }>;
+  dump(
+    container: string,
+    options: { readonly now: number; readonly cursor?: string | undefined; readonly limit?: number },
+  ): Promise<{ readonly items: readonly ArchivedItem[]; readonly cursor?: string | undefined }>;
   /** The container is made where it is not there. */
   load(container: ContainerDefinition, items: readonly ArchivedItem[]): Promise<void>;
 }

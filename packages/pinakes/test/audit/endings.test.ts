@@ -90,6 +90,8 @@ it("an archived collection is looked at, and what only takes away is repaired; o
   const archived = await world.fill(process, world.admin, "old");
   const trashed = await world.fill(process, world.admin, "gone");
   await process.knowledge.archiveCollection(world.admin, "kb", "old");
+  await process.lifecycle.idle();
+  await process.sweep();
   await process.knowledge.deleteCollection(world.admin, "kb", "gone");
   for (const { incarnation } of [archived, trashed]) await world.objects.put(scope, `knowledge/${incarnation}/x/1/content`, Buffer.from("stray"));
   world.now += auditLimits.objectYoungMs;

@@ -118,8 +118,8 @@ describe("the table", () => {
         .filter((name) => name !== "constructor")
         .map((name) => `${prefix}${name}`);
     const { knowledge } = test;
-    const { rows, graph, grants, queue, activity, pipelines, evaluations, jobs } = knowledge;
-    const parts = { rows, graph, grants, queue, activity, pipelines, evaluations, jobs };
+    const { rows, audit, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian } = knowledge;
+    const parts = { rows, audit, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian };
     expect(Object.keys(knowledge).sort()).toEqual(Object.keys(parts).sort());
     const there = [...methods(knowledge, ""), ...Object.entries(parts).flatMap(([name, part]) => methods(part, `${name}.`))];
     const known = new Set([...Object.keys({ ...onRepository, ...onCollection, ...onEverything }), ...harmless, ...withoutCaller]);

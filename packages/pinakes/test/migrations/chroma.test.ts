@@ -74,7 +74,14 @@ describe("a server with Chroma's answers", () => {
         if (pathname !== `${root}/c-1/get`) return response.writeHead(404).end("{}");
         const { limit, offset } = JSON.parse(Buffer.concat(chunks).toString()) as { limit: number; offset: number };
         const page = rows.slice(offset, offset + limit);
-        return response.end(JSON.stringify({ ids: page.map(({ id }) => id), embeddings: page.map(({ vector }) => vector), documents: page.map(({ text }) => text), metadatas: page.map(({ metadata }) => metadata) }));
+        return response.end(
+          JSON.stringify({
+            ids: page.map(({ id }) => id),
+            embeddings: page.map(({ vector }) => vector),
+            documents: page.map(({ text }) => text),
+            metadatas: page.map(({ metadata }) => metadata),
+          }),
+        );
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -117,7 +124,13 @@ describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" 
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), "pinakes-chroma-"));
     child = spawn(globalThis.process.execPath, [installed, "run", "--path", data, "--host", "127.0.0.1", "--port", "18117"], { stdio: "ignore" });
-    while (!(await fetch(`${address}/api/v2/heartbeat`).then(({ ok }) => ok, () => false))) await sleep(100);
+    while (
+      !(await fetch(`${address}/api/v2/heartbeat`).then(
+        ({ ok }) => ok,
+        () => false,
+      ))
+    )
+      await sleep(100);
   }, 60_000);
   afterAll(async () => {
     // It does not listen to SIGTERM.

@@ -43,8 +43,13 @@ async function fill(pinakes: Pinakes): Promise<void> {
     await knowledge.createRepository(admin, { repository_id: "kb" });
     for (const id of ["papers", "gone"]) {
       await knowledge.createCollection(admin, "kb", { collection_id: id, description: `of ${tenant}` });
-      await knowledge.graph.loadTriples(admin, "kb", id, { format: "ntriples", body: body(`<http://${tenant}/a> <http://x/b> "${id}"@en .\n_:x <http://x/b> "1"^^<http://x/t> .`) });
-      await knowledge.rows.upsert(admin, "kb", id, { items: Array.from({ length: 20 }, (_, i) => ({ id: `r${i}`, vector: [i, 1, 2], text: `row ${i}`, metadata: { n: i } })) });
+      await knowledge.graph.loadTriples(admin, "kb", id, {
+        format: "ntriples",
+        body: body(`<http://${tenant}/a> <http://x/b> "${id}"@en .\n_:x <http://x/b> "1"^^<http://x/t> .`),
+      });
+      await knowledge.rows.upsert(admin, "kb", id, {
+        items: Array.from({ length: 20 }, (_, i) => ({ id: `r${i}`, vector: [i, 1, 2], text: `row ${i}`, metadata: { n: i } })),
+      });
     }
     const { incarnation } = await knowledge.collection(admin, "kb", "papers");
     const quad = { s: "<http://x/s>", p: "<http://x/p>", o: "<http://x/o>", g: "<http://x/g>" };
@@ -52,7 +57,11 @@ async function fill(pinakes: Pinakes): Promise<void> {
     await pinakes.triples.write(admin.scope, incarnation, { insert: [quad], source: { source: "doc-2", part: 0 } });
     await knowledge.deleteCollection(admin, "kb", "gone");
     await pinakes.items.openContainer(fleeting);
-    for (let i = 0; i < 30; i += 1) await pinakes.items.write(admin.scope, "fleeting", ["me"], { op: "create", document: { id: `f${i}`, who: "me", nick: `n${i}`, ...(i === 0 ? { ttl: 7_200 } : {}) } });
+    for (let i = 0; i < 30; i += 1)
+      await pinakes.items.write(admin.scope, "fleeting", ["me"], {
+        op: "create",
+        document: { id: `f${i}`, who: "me", nick: `n${i}`, ...(i === 0 ? { ttl: 7_200 } : {}) },
+      });
   }
 }
 
@@ -72,7 +81,9 @@ async function expectAll(place: ReturnType<typeof stores>): Promise<void> {
     expect(items.map(({ s }) => s.value)).toContain(`http://${tenant}/a`);
     const { hits } = await pinakes.knowledge.rows.query(admin, "kb", "papers", { vector: [7, 1, 2], limit: 1, filter: { n: 7 } });
     expect(hits[0]).toMatchObject({ id: "r7", text: "row 7" });
-    await expect(pinakes.items.write(admin.scope, "fleeting", ["me"], { op: "create", document: { id: "other", who: "me", nick: "n3" } })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(
+      pinakes.items.write(admin.scope, "fleeting", ["me"], { op: "create", document: { id: "other", who: "me", nick: "n3" } }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await pinakes.knowledge.restoreCollection(admin, "kb", "gone")).status).toBe("ACTIVE");
     expect((await pinakes.knowledge.graph.matchTriples(admin, "kb", "gone")).items).toHaveLength(2);
     await pinakes.knowledge.deleteCollection(admin, "kb", "gone");

@@ -29,7 +29,13 @@ const tablesOf = (path: string) => {
       db
         .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         .all()
-        .map(({ name }) => [name as string, db.prepare(`SELECT s, p, o FROM "${String(name)}" ORDER BY s, p, o`).all().map(({ s, p, o }) => [s, p, o])]),
+        .map(({ name }) => [
+          name as string,
+          db
+            .prepare(`SELECT s, p, o FROM "${String(name)}" ORDER BY s, p, o`)
+            .all()
+            .map(({ s, p, o }) => [s, p, o]),
+        ]),
     );
   } finally {
     db.close();
@@ -57,7 +63,14 @@ describe("inventory", () => {
   });
 
   it("tells tables and rows that are wrong, and refuses to copy", async () => {
-    const path = file({ ann__ok: triples(3), ann__bad: [["http://x/s", "http://x/p", "o"], ["no iri", "http://x/p", "o"], ["http://x/s", "http://x/p", null]] });
+    const path = file({
+      ann__ok: triples(3),
+      ann__bad: [
+        ["http://x/s", "http://x/p", "o"],
+        ["no iri", "http://x/p", "o"],
+        ["http://x/s", "http://x/p", null],
+      ],
+    });
     const db = new DatabaseSync(path);
     db.exec("CREATE TABLE ann__other (s TEXT, p TEXT, object TEXT); CREATE TABLE ann__more (s TEXT, p TEXT, o TEXT, weight REAL)");
     db.close();
@@ -68,7 +81,10 @@ describe("inventory", () => {
       expect.stringMatching(/^ann__more: has the columns \["weight"\], which would be lost/),
       expect.stringMatching(/^ann__other: has no column "o"; it has \["s","p","object"\]/),
     ]);
-    await expect(process.migrations.copy(world.admin, plan.migration_id)).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("4 problems") });
+    await expect(process.migrations.copy(world.admin, plan.migration_id)).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("4 problems"),
+    });
     // Mended by the mapping, and planned again as a new migration.
     const mended = await process.plan(source(path, { ignore_columns: ["weight"], tables: { ann__other: { skip: true }, ann__bad: { skip: true } } }));
     expect(mended).toMatchObject({ problem_count: 0, unit_count: 2 });
@@ -81,19 +97,27 @@ describe("inventory", () => {
     await expect(make({ kind: "triples", objects: "literal" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("one of") });
     await expect(make(source(join(world.folder, "nowhere.db")))).rejects.toMatchObject({ code: "NOT_FOUND" });
     await writeFile(join(world.folder, "text.db"), "this is no database, and long enough to be read as one that is broken".repeat(30));
-    await expect(make(source(join(world.folder, "text.db")))).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("no SQLite database") });
+    await expect(make(source(join(world.folder, "text.db")))).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("no SQLite database"),
+    });
     const path = file({ ann__x: triples(1) });
     const closed = await world.process([join(world.folder, "inside")]);
     await expect(make(source(path), closed)).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(make({ kind: "triples", postgres: "postgres://elsewhere/db", objects: "literal" }, closed)).rejects.toMatchObject({ code: "FORBIDDEN" });
-    await expect(make({ kind: "triples", postgres: "postgres://u:secret@h/db", objects: "literal" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("PGPASSWORD") });
+    await expect(make({ kind: "triples", postgres: "postgres://u:secret@h/db", objects: "literal" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("PGPASSWORD"),
+    });
     await closed.close();
     await expect(process.migrations.create(makeUser("ann"), { source: source(path) })).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
   it("two tables for one collection, and a collection that holds something else, are problems", async () => {
-    const plan = await process.plan(source(file({ a1: triples(1), b1: triples(1) }), { repository: "kb", tables: { a1: { collection: "same" }, b1: { collection: "same" } } }));
-    expect(plan.problems[0]?.reason).toContain("as \"a1\" does");
+    const plan = await process.plan(
+      source(file({ a1: triples(1), b1: triples(1) }), { repository: "kb", tables: { a1: { collection: "same" }, b1: { collection: "same" } } }),
+    );
+    expect(plan.problems[0]?.reason).toContain('as "a1" does');
     await process.knowledge.createCollection(world.admin, "kb", { collection_id: "taken" });
     await process.knowledge.graph.loadTriples(world.admin, "kb", "taken", { format: "ntriples", body: body("<http://x/a> <http://x/b> <http://x/c> .") });
     const taken = await process.plan(source(file({ taken: triples(2) }), { repository: "kb" }));
@@ -135,11 +159,18 @@ describe("copy, proof and switch", () => {
     const dated = await process.knowledge.collection(makeUser("dan"), "me", "dated");
     expect(dated.created_at).toBe("2019-01-01T00:00:00.000Z");
     expect(dated).not.toHaveProperty("created_at_estimated");
-    expect(await process.knowledge.collection(makeUser("dan"), "me", "undated")).toMatchObject({ created_at: new Date(world.now).toISOString(), created_at_estimated: true });
+    expect(await process.knowledge.collection(makeUser("dan"), "me", "undated")).toMatchObject({
+      created_at: new Date(world.now).toISOString(),
+      created_at_estimated: true,
+    });
   });
 
-  it("terms are typed by the mapping: the literal \"http://x\" stays one where it says so", async () => {
-    const rows = [["http://x/s", "http://x/links", "http://x/o"], ["http://x/s", "http://x/says", "http://x/o"], ["_:b1", "http://x/links", "mailto:a@b"]] as const;
+  it('terms are typed by the mapping: the literal "http://x" stays one where it says so', async () => {
+    const rows = [
+      ["http://x/s", "http://x/links", "http://x/o"],
+      ["http://x/s", "http://x/says", "http://x/o"],
+      ["_:b1", "http://x/links", "mailto:a@b"],
+    ] as const;
     const path = file({ eve__a: rows });
     const { migration_id } = await process.plan(source(path, { literal_predicates: ["http://x/says"] }));
     await process.run(migration_id, "copy", "validate", "cutover");
@@ -193,8 +224,8 @@ describe("copy, proof and switch", () => {
     const failed = await process.run(migration_id, "validate");
     expect(failed.state).toBe("copied");
     expect(failed.error).toContain("fay__a: 20 in the source, 20 here");
-    expect(failed.error).toContain("missing here: [\"<http://x/s0>\",\"<http://x/p0>\",\"<http://x/o0>\",\"\"]");
-    expect(failed.error).toContain("only here: [\"<http://x/s0>\",\"<http://x/p0>\",\"\\\"more\\\"\",\"\"]");
+    expect(failed.error).toContain('missing here: ["<http://x/s0>","<http://x/p0>","<http://x/o0>",""]');
+    expect(failed.error).toContain('only here: ["<http://x/s0>","<http://x/p0>","\\"more\\"",""]');
     await expect(process.migrations.cutover(world.admin, migration_id)).rejects.toMatchObject({ code: "INVALID" });
     // Put right, it is found to be so.
     await world.triples.write(world.admin.scope, space, { insert: [gone], remove: [{ ...gone, o: '"more"' }] });
@@ -238,12 +269,18 @@ describe("cleanup and the way back", () => {
     const { migration_id } = await process.plan(source(path));
     await expect(process.migrations.finish(world.admin, migration_id, { remove_old: true, now: true })).rejects.toMatchObject({ code: "INVALID" });
     await process.run(migration_id, "copy", "validate", "cutover");
-    await expect(process.migrations.finish(world.admin, migration_id, { remove_old: true })).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringContaining("kept until") });
+    await expect(process.migrations.finish(world.admin, migration_id, { remove_old: true })).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("kept until"),
+    });
     expect(tablesOf(path)).toEqual(before);
     // Changed since: not what was verified.
     const db = new DatabaseSync(path);
     db.exec("INSERT INTO ida__b VALUES ('http://x/new', 'http://x/p', 'late')");
-    await expect(process.finish(migration_id, { remove_old: true, now: true })).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringContaining("has changed since") });
+    await expect(process.finish(migration_id, { remove_old: true, now: true })).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("has changed since"),
+    });
     expect(Object.keys(tablesOf(path))).toEqual(["ida__b"]);
     db.exec("DELETE FROM ida__b WHERE o = 'late'");
     db.close();
@@ -304,7 +341,9 @@ describe("cleanup and the way back", () => {
     await process.run(second).catch(() => {});
     // The hold stays until the rollback is through: nothing is lost between two tries.
     expect((await process.knowledge.collection(makeUser("leo"), "me", "a")).held_by).toBe(second);
-    await world.triples.write(world.admin.scope, (await process.units(second))[0]?.incarnation as string, { remove: [{ s: "<http://x/a>", p: "<http://x/b>", o: '"mot"@fr', g: "" }] });
+    await world.triples.write(world.admin.scope, (await process.units(second))[0]?.incarnation as string, {
+      remove: [{ s: "<http://x/a>", p: "<http://x/b>", o: '"mot"@fr', g: "" }],
+    });
     expect(await process.drive(second)).toMatchObject({ state: "rolled_back" });
     expect(tablesOf(path)).toEqual(before);
   });
@@ -336,7 +375,10 @@ describe("again", () => {
   it("reads what cqlsh exports, with the number of a row that is wrong", async () => {
     const folder = join(world.folder, "csv");
     await mkdir(folder);
-    await writeFile(join(folder, "ola__a.csv"), 's,p,o\nhttp://x/s,http://x/p,"say \\"hi\\", twice"\nhttp://x/s,http://x/p,"two\nlines"\nhttp://x/s,http://x/p,"two\nlines"\n');
+    await writeFile(
+      join(folder, "ola__a.csv"),
+      's,p,o\nhttp://x/s,http://x/p,"say \\"hi\\", twice"\nhttp://x/s,http://x/p,"two\nlines"\nhttp://x/s,http://x/p,"two\nlines"\n',
+    );
     await writeFile(join(folder, "ola__bad.csv"), "s,p,o\nhttp://x/s,http://x/p\n");
     const bad = await process.plan({ kind: "triples", csv: folder, separator: "__", objects: "literal" });
     expect(bad.problems).toEqual([{ where: "ola__bad row 2", reason: "has 2 columns; the table has 3 (s, p, o)." }]);
@@ -344,12 +386,17 @@ describe("again", () => {
     await process.run(plan.migration_id, "copy", "validate", "cutover");
     expect((await all("ola", "a")).map(({ o }) => o.value).toSorted()).toEqual(['say "hi", twice', "two\nlines"]);
     expect(await process.finish(plan.migration_id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
-    expect((await process.plan({ kind: "triples", csv: folder, separator: "__", objects: "literal", tables: { ola__bad: { skip: true } } })).problem_count).toBe(0);
+    expect(
+      (await process.plan({ kind: "triples", csv: folder, separator: "__", objects: "literal", tables: { ola__bad: { skip: true } } })).problem_count,
+    ).toBe(0);
     const headless = join(world.folder, "headless");
     await mkdir(headless);
     await writeFile(join(headless, "t.csv"), "http://x/s,http://x/p,o\n");
     const without = await process.plan({ kind: "triples", csv: headless, repository: "kb", objects: "literal" });
     expect(without.problems[0]?.reason).toContain('has no column "s", "p"');
-    expect(await process.plan({ kind: "triples", csv: headless, repository: "kb", objects: "literal", csv_columns: ["s", "p", "o"] })).toMatchObject({ problem_count: 0, row_count: 1 });
+    expect(await process.plan({ kind: "triples", csv: headless, repository: "kb", objects: "literal", csv_columns: ["s", "p", "o"] })).toMatchObject({
+      problem_count: 0,
+      row_count: 1,
+    });
   });
 });

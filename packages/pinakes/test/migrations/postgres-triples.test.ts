@@ -34,7 +34,8 @@ function address(): string {
   url.password = "";
   return url.href;
 }
-const rows = async () => (await client.query('SELECT s, p, o FROM "Legacy".ann__papers ORDER BY s COLLATE "C", p COLLATE "C", o COLLATE "C"')).rows as unknown[];
+const rows = async () =>
+  (await client.query('SELECT s, p, o FROM "Legacy".ann__papers ORDER BY s COLLATE "C", p COLLATE "C", o COLLATE "C"')).rows as unknown[];
 
 it("R-TG-93 R-TG-94 R-TG-96 R-TG-97 a schema of PostgreSQL, there and back with an equal hash", async () => {
   const source = { kind: "triples", postgres: address(), schema: "Legacy", separator: "__", objects: "absolute" };

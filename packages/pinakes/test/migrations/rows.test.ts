@@ -89,7 +89,10 @@ describe("files of rows", () => {
     await expect(make(await jsonl("rows.txt", []))).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("ends neither") });
     await expect(make(await jsonl("x.jsonl", []), { user: "ann" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("one of") });
     const broken = await process.migrations.create(world.admin, { source: source(await jsonl("broken.jsonl", ['{"id":"a","values":[1,2]}', '{"id":'])) });
-    await expect(process.drive(broken.migration_id)).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("broken.jsonl line 2: is not JSON") });
+    await expect(process.drive(broken.migration_id)).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("broken.jsonl line 2: is not JSON"),
+    });
     expect(await process.migrations.get(world.admin, broken.migration_id)).toMatchObject({ state: "planning", error: expect.stringContaining("line 2") });
     await writeFile(join(world.folder, "bad.parquet"), "this is no parquet file, but long enough to look at");
     const parquet = await process.migrations.create(world.admin, { source: source(join(world.folder, "bad.parquet")) });
@@ -144,9 +147,19 @@ describe("collections without a record", () => {
     ]);
     const plan = await process.plan({ kind: "unregistered", repository: "kb", listing });
     expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", unit_count: 2 });
-    expect(await process.knowledge.collection(world.admin, "kb", "first")).toMatchObject({ created_at: "2020-02-03T04:05:06.000Z", description: "of old", name: "first" });
-    expect(await process.knowledge.listCollections(world.admin, { limit: 100 })).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ collection_id: "second", created_at_estimated: true })]) });
-    const bad = await process.plan({ kind: "unregistered", repository: "kb", listing: await jsonl("bad-listing.jsonl", [{ collection: "a", created_at: "soon" }, { collection: "b/c" }]) });
+    expect(await process.knowledge.collection(world.admin, "kb", "first")).toMatchObject({
+      created_at: "2020-02-03T04:05:06.000Z",
+      description: "of old",
+      name: "first",
+    });
+    expect(await process.knowledge.listCollections(world.admin, { limit: 100 })).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ collection_id: "second", created_at_estimated: true })]),
+    });
+    const bad = await process.plan({
+      kind: "unregistered",
+      repository: "kb",
+      listing: await jsonl("bad-listing.jsonl", [{ collection: "a", created_at: "soon" }, { collection: "b/c" }]),
+    });
     expect(bad.problems).toEqual([
       { where: "line 1", reason: expect.stringContaining("is no time") },
       { where: "line 2", reason: expect.stringContaining("an id has") },

@@ -23,7 +23,15 @@ const Migration = z
   })
   .meta({ id: "Migration" });
 const Unit = z
-  .looseObject({ number: z.number(), name: z.string(), status: z.string(), count: z.number(), hash: z.string(), held_count: z.number().nullable(), held_hash: z.string().nullable() })
+  .looseObject({
+    number: z.number(),
+    name: z.string(),
+    status: z.string(),
+    count: z.number(),
+    hash: z.string(),
+    held_count: z.number().nullable(),
+    held_hash: z.string().nullable(),
+  })
   .meta({ id: "MigrationUnit" });
 
 const steps = [

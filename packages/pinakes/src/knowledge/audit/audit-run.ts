@@ -11,7 +11,7 @@ import type { Library } from "../model/library.ts";
 import { itemIds, type CollectionRecord } from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { placeOf, type Finding, type Findings } from "./finding.ts";
-import type { Suspects } from "./suspects.ts";
+import { auditTenant, Suspects } from "./suspects.ts";
 
 export interface AuditPieces {
   readonly parts: KnowledgeParts;
@@ -31,6 +31,12 @@ export interface AuditRun extends AuditPieces {
   readonly findings: Findings;
   readonly suspects: Suspects;
   readonly signal: AbortSignal;
+}
+
+export function beginAudit(pieces: AuditPieces, scope: Scope, options: Pick<AuditRun, "repair" | "deep" | "findings" | "signal">): AuditRun {
+  const { parts, library, queue, registry, jobs, lifecycle, deletion } = pieces;
+  const suspects = new Suspects({ items: parts.items, clock: parts.clock, system: parts.system.forTenant(auditTenant), queue });
+  return { parts, library, queue, registry, jobs, lifecycle, deletion, scope, suspects, ...options };
 }
 
 /** One life of a collection. */

@@ -14,11 +14,10 @@ import { isLive } from "../model/library.ts";
 import { isoTime } from "../model/times.ts";
 import { jobView, type JobView } from "../views.ts";
 import { auditCollection, auditRepository } from "./audit-life.ts";
-import type { AuditPieces, AuditRun } from "./audit-run.ts";
+import { beginAudit, type AuditPieces } from "./audit-run.ts";
 import { auditLives } from "./check-lives.ts";
 import { Findings, type Finding } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
-import { auditTenant, Suspects } from "./suspects.ts";
 import { allCollections, allRepositories } from "./walk.ts";
 
 export interface FsckInput {
@@ -33,12 +32,9 @@ const filesPrefix = "audits/";
 
 export class Audit {
   readonly #pieces: AuditPieces;
-  readonly #suspects: Suspects;
 
   constructor(pieces: AuditPieces) {
-    const { parts, queue } = pieces;
     this.#pieces = pieces;
-    this.#suspects = new Suspects({ items: parts.items, clock: parts.clock, system: parts.system.forTenant(auditTenant), queue });
     pieces.jobs.register("fsck", (scope, job, tools) => this.#run(scope, job, tools));
   }
 
@@ -66,17 +62,12 @@ export class Audit {
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Finding);
   }
 
-  /** What one run is made of; for the background, which goes on step by step. */
-  begin(scope: Scope, options: Pick<AuditRun, "repair" | "deep" | "signal"> & { readonly findings: Findings }): AuditRun {
-    return { ...this.#pieces, scope, suspects: this.#suspects, ...options };
-  }
-
   async #run(scope: Scope, { job_id, input }: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
     const { clock } = this.#pieces.parts;
     const { repair = false, deep = false, repository, collection } = input as FsckInput;
     const findings = new Findings();
     const began_at = isoTime(clock.now());
-    const run = this.begin(scope, { repair, deep, findings, signal });
+    const run = beginAudit(this.#pieces, scope, { repair, deep, findings, signal });
     let done = 0;
     for await (const record of this.#repositories(scope, repository)) {
       if (collection === undefined) await auditRepository(run, record);

@@ -31,7 +31,7 @@ async function checkOperation(run: AuditRun, listed: Operation): Promise<void> {
   const waiting = now.stores.filter(({ status }) => status !== "confirmed" && status !== "left");
   const reasons = waiting.map(({ store, error }) => (error === null ? store : `${store} (${error.type}: ${error.message})`));
   const detail = `${now.action} ${now.operation_id} is ${now.status}; not confirmed by ${reasons.join(", ") || "nobody: it only has to end"}.`;
-  const repaired = run.repair && (await sendAgain(run, now, now.status === "failed"));
+  const repaired = run.repair && (await sendAgain(run, now, true));
   run.findings.add({ kind: "stuck_operation", store: "collections", ...placeOf(now), key: operationItemId(now.incarnation), detail, repaired });
 }
 
@@ -87,16 +87,20 @@ async function lateRemovals({ parts, shelf }: LifeRun): Promise<readonly { reado
 }
 
 /** Marked first, so that the sweep goes on with it whatever happens here; then as far as it can be carried now. */
-async function sendAgain({ scope, registry, lifecycle, parts }: AuditRun, life: Life, failed: boolean): Promise<boolean> {
+async function sendAgain({ scope, registry, lifecycle, parts }: AuditRun, life: Life, atOnce: boolean): Promise<boolean> {
   const place = placeOf(life);
   await registry.mark({ kind: "operation", tenant: scope.tenant, ...place }, parts.clock.now());
-  if (failed) await lifecycle.retry(scope, place);
+  if (atOnce) await lifecycle.retry(scope, place);
   const operation = await lifecycle.finish(scope, place);
   return operation === undefined || operation.status === "done";
 }
 
-function isStuck({ parts }: AuditRun, { status, updated_at }: Operation): boolean {
-  return status === "failed" || (status === "running" && parts.clock.now() - Date.parse(updated_at) >= auditLimits.operationSilentMs);
+/** It failed; or it is old, and nothing was heard of it, or only what went wrong. One that takes long because there is much gets on. */
+function isStuck({ parts }: AuditRun, { status, created_at, updated_at, stores }: Operation): boolean {
+  if (status !== "running") return status === "failed";
+  const before = parts.clock.now() - auditLimits.operationSilentMs;
+  if (Date.parse(created_at) > before) return false;
+  return Date.parse(updated_at) <= before || stores.some((row) => (row.status === "waiting" || row.status === "sent") && row.error !== null);
 }
 
 function isOverdue({ parts }: AuditRun, record: CollectionRecord): boolean {

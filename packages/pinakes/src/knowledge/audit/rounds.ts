@@ -4,13 +4,12 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { Scope } from "../../domain/scope.ts";
+import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import type { SystemScope } from "../../domain/scope.ts";
 import type { RepositoryRecord } from "../model/records.ts";
 import { auditCollection, auditRepository } from "./audit-life.ts";
-import type { Audit } from "./audit.ts";
+import { beginAudit, type AuditPieces } from "./audit-run.ts";
 import { auditLivesPage } from "./check-lives.ts";
 import { Findings, type FindingKind } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -64,13 +63,13 @@ export interface RoundsParts {
 const key = { part: "rounds", id: "state" };
 
 export class AuditRounds {
-  readonly #audit: Audit;
+  readonly #pieces: AuditPieces;
   readonly #parts: RoundsParts;
   readonly #scope: Scope;
   #figures: AuditFigures = { lastPassAt: undefined, found: {} };
 
-  constructor(audit: Audit, parts: RoundsParts) {
-    this.#audit = audit;
+  constructor(pieces: AuditPieces, parts: RoundsParts) {
+    this.#pieces = pieces;
     this.#parts = parts;
     this.#scope = parts.system.forTenant(auditTenant);
   }
@@ -114,7 +113,7 @@ export class AuditRounds {
       const next = await workspaces(place.workspaces);
       return { place: next === undefined ? undefined : { workspaces: next.place, tenant: next.tenant }, counts: {} };
     }
-    const run = this.#audit.begin(system.forTenant(place.tenant), { repair: false, deep: false, findings, signal });
+    const run = beginAudit(this.#pieces, system.forTenant(place.tenant), { repair: false, deep: false, findings, signal });
     const store = lifecycle.listing[place.stores ?? 0];
     if (store !== undefined) {
       const lives = await auditLivesPage(run, { store, cursor: place.lives, remove: true });

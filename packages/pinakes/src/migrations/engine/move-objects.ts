@@ -12,21 +12,33 @@ export async function copyObjects(from: MovingStores, to: MovingStores, record: 
   const place = await record.read(part);
   if (place.done) return;
   let { cursor: after, copied } = place;
-  for (;;) {
-    const page = await from.objects.list(system, "", { ...(after === undefined ? {} : { after }), signal });
-    for (const { key } of page.keys) {
-      if (isSpilled(from, key)) continue;
-      const body = await from.objects.stream(system, key, { signal });
-      // Gone since it was listed: nobody may use the store, so somebody does.
-      if (body === undefined) throw new PinakesError("CONFLICT", `The object ${key} went while it was moved. Stop whatever uses the source, and go on.`);
-      await to.objects.put(system, key, body, { signal });
-      copied += 1;
-      options.onProgress?.({ what: part, done: copied });
+  let done = false;
+  try {
+    while (!done) {
+      const page = await from.objects.list(system, "", { ...(after === undefined ? {} : { after }), signal });
+      for (const { key } of page.keys) {
+        signal.throwIfAborted();
+        if (!isSpilled(from, key)) await copyObject(from, to, key, options);
+        after = key;
+        copied += 1;
+        options.onProgress?.({ what: part, done: copied });
+        if (copied % objectsPerCheckpoint === 0) await record.write(part, { cursor: after, copied, done });
+      }
+      done = page.next === undefined;
     }
-    after = page.next;
-    await record.write(part, { cursor: after, copied, done: after === undefined });
-    if (after === undefined) return;
+  } finally {
+    // Also where it was stopped: whoever goes on does not begin anew.
+    await record.write(part, { cursor: after, copied, done });
   }
+}
+
+const objectsPerCheckpoint = 100;
+
+async function copyObject(from: MovingStores, to: MovingStores, key: string, { system, signal }: MoveOptions): Promise<void> {
+  const body = await from.objects.stream(system, key, { signal });
+  // Gone since it was listed: nobody may use the store, so somebody does.
+  if (body === undefined) throw new PinakesError("CONFLICT", `The object ${key} went while it was moved. Stop whatever uses the source, and go on.`);
+  await to.objects.put(system, key, body, { signal });
 }
 
 export async function measureObjects(stores: MovingStores, { system, signal }: MoveOptions): Promise<Measured> {

@@ -66,7 +66,8 @@ async function verify(from: MovingStores, to: MovingStores, containers: readonly
   const parts: MovedPart[] = [];
   const compare = (part: string, source: Measured, target: Measured) => parts.push({ part, source, target, equal: isSame(source, target) });
   const now = options.now();
-  for (const { name } of containers) compare(`container ${name}`, await measureContainer(from, name, now, options), await measureContainer(to, name, now, options));
+  for (const { name } of containers)
+    compare(`container ${name}`, await measureContainer(from, name, now, options), await measureContainer(to, name, now, options));
   compare("objects", await measureObjects(from, options), await measureObjects(to, options));
   const tenants = await tenantsOf(from, containers, options);
   for (const tenant of tenants) {
@@ -125,7 +126,6 @@ async function tenantsOf({ archive }: MovingStores, containers: readonly Contain
 async function requireEmptyQueue({ archive }: MovingStores, containers: readonly ContainerDefinition[], { now, signal }: MoveOptions): Promise<void> {
   if (!containers.some(({ name }) => name === queueContainer)) return;
   for await (const { id, pk } of itemsOf(archive, queueContainer, now(), signal)) {
-    if (id.startsWith("m."))
-      throw new PinakesError("CONFLICT", `The queue ${pk} still has messages. Let the server finish its work, stop it, and move then.`);
+    if (id.startsWith("m.")) throw new PinakesError("CONFLICT", `The queue ${pk} still has messages. Let the server finish its work, stop it, and move then.`);
   }
 }

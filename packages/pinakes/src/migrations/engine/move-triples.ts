@@ -40,7 +40,12 @@ async function copySpace(from: TripleStore, to: TripleStore, scope: Scope, { spa
   await to.open(scope, space);
   let copied = 0;
   for await (const page of pagesOf(from, scope, { space, status }, options.signal)) {
-    await writeQuads(to, scope, space, page.filter(([, supports]) => supports.length === 0).map(([quad]) => quad));
+    await writeQuads(
+      to,
+      scope,
+      space,
+      page.filter(([, supports]) => supports.length === 0).map(([quad]) => quad),
+    );
     const bySupport = Map.groupBy(
       page.flatMap(([quad, supports]) => supports.map((support) => ({ quad, support }))),
       ({ support }) => JSON.stringify([support.source, support.part]),

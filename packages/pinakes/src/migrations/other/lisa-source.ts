@@ -70,7 +70,10 @@ export class LisaSource implements MigrationSource {
   }
 
   async clear(): Promise<void> {
-    throw new PinakesError("NOT_SUPPORTED", "What was imported from LISA is spread over repositories that were there before. Delete its collections one by one; the source is as it was.");
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      "What was imported from LISA is spread over repositories that were there before. Delete its collections one by one; the source is as it was.",
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

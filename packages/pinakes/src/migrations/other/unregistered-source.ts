@@ -133,7 +133,8 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     let line = 0;
     for await (const text of linesOf(path, () => `line ${line + 1}`)) {
       line += 1;
-      if (line > migrationLimits.unitsMax) throw new PinakesError("LIMIT_EXCEEDED", `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in parts.`);
+      if (line > migrationLimits.unitsMax)
+        throw new PinakesError("LIMIT_EXCEEDED", `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in parts.`);
       if (text.trim() !== "") yield this.#line(parse(text, `line ${line}`), line);
     }
   }
@@ -142,11 +143,16 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     const { collection, user, repository, created_at, description } = value;
     if (typeof collection !== "string" || collection === "") throw invalid(`line ${line}: collection: must be a text, got ${show(collection)}.`);
     const texts = { user, repository, created_at, description };
-    for (const [field, given] of Object.entries(texts)) if (given !== undefined && given !== null && typeof given !== "string") throw invalid(`line ${line}: ${field}: must be a text, got ${show(given)}.`);
+    for (const [field, given] of Object.entries(texts))
+      if (given !== undefined && given !== null && typeof given !== "string") throw invalid(`line ${line}: ${field}: must be a text, got ${show(given)}.`);
     const id = this.#spec.collections?.[collection] ?? collection;
-    const target: IntakeTarget = typeof user === "string" ? { user, collection: id } : { repository: typeof repository === "string" ? repository : this.#spec.repository, collection: id };
+    const target: IntakeTarget =
+      typeof user === "string" ? { user, collection: id } : { repository: typeof repository === "string" ? repository : this.#spec.repository, collection: id };
     const at = typeof created_at === "string" ? Date.parse(created_at) : Number.NaN;
-    const problems = typeof created_at === "string" && Number.isNaN(at) ? [{ where: `line ${line}`, reason: `created_at: ${show(created_at)} is no time; write ISO 8601, or leave it out.` }] : [];
+    const problems =
+      typeof created_at === "string" && Number.isNaN(at)
+        ? [{ where: `line ${line}`, reason: `created_at: ${show(created_at)} is no time; write ISO 8601, or leave it out.` }]
+        : [];
     return {
       name: `line ${line}`,
       target,

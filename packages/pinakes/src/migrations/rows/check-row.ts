@@ -34,7 +34,8 @@ function checkId(id: unknown): string {
 
 function checkVector(vector: unknown, dims: number | undefined): Float32Array {
   const { dimsMin, dimsMax } = vectorLimits;
-  if (!Array.isArray(vector) && !(vector instanceof Float32Array) && !(vector instanceof Float64Array)) throw invalid(`values: must be a list of numbers, got ${show(vector)}.`);
+  if (!Array.isArray(vector) && !(vector instanceof Float32Array) && !(vector instanceof Float64Array))
+    throw invalid(`values: must be a list of numbers, got ${show(vector)}.`);
   const numbers = vector as ArrayLike<unknown>;
   if (dims !== undefined && numbers.length !== dims) throw invalid(`values: has ${numbers.length} numbers; those before have ${dims}.`);
   if (numbers.length < dimsMin || numbers.length > dimsMax) throw invalid(`values: has ${numbers.length} numbers; ${dimsMin} to ${dimsMax} are allowed.`);
@@ -59,8 +60,10 @@ function withText(metadata: JsonObject, given: unknown, field: string | undefine
   const found = given ?? (field === undefined ? undefined : (inside ?? undefined));
   const kept = field !== undefined && given === undefined ? rest : metadata;
   if (found !== undefined && found !== null && typeof found !== "string") throw invalid(`text: must be a text, got ${show(found)}.`);
-  if (typeof found === "string" && Buffer.byteLength(found, "utf8") > vectorLimits.rowTextBytesMax) throw invalid(`text: has more than ${vectorLimits.rowTextBytesMax} bytes.`);
-  if (Buffer.byteLength(JSON.stringify(kept), "utf8") > vectorLimits.rowMetadataBytesMax) throw invalid(`metadata: has more than ${vectorLimits.rowMetadataBytesMax} bytes.`);
+  if (typeof found === "string" && Buffer.byteLength(found, "utf8") > vectorLimits.rowTextBytesMax)
+    throw invalid(`text: has more than ${vectorLimits.rowTextBytesMax} bytes.`);
+  if (Buffer.byteLength(JSON.stringify(kept), "utf8") > vectorLimits.rowMetadataBytesMax)
+    throw invalid(`metadata: has more than ${vectorLimits.rowMetadataBytesMax} bytes.`);
   if (Object.keys(kept).length > vectorLimits.metadataFieldsMax) throw invalid(`metadata: has more than ${vectorLimits.metadataFieldsMax} fields.`);
   return { metadata: kept, ...(typeof found === "string" ? { text: found } : {}) };
 }

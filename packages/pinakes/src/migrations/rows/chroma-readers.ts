@@ -36,7 +36,10 @@ export class ChromaFolderReader implements RowReader {
 
   async *units(): AsyncGenerator<FoundUnit> {
     const names = await chromaCollections(this.#folder);
-    yield* unitsOf(this.#spec, names.map((name) => ({ name, keep: name })));
+    yield* unitsOf(
+      this.#spec,
+      names.map((name) => ({ name, keep: name })),
+    );
   }
 
   async *rows({ name }: UnitName, signal: AbortSignal): AsyncGenerator<ForeignRow> {
@@ -94,7 +97,10 @@ export class ChromaServerReader implements RowReader {
       throw new PinakesError("UNAVAILABLE", `${this.#root}: cannot be reached: ${(error as Error).message}.`, { cause: error });
     }
     if (response.ok) return response.json();
-    throw new PinakesError(response.status >= 500 ? "UNAVAILABLE" : "INVALID", `${this.#root}: answers ${response.status} ${(await response.text()).slice(0, 200)}`);
+    throw new PinakesError(
+      response.status >= 500 ? "UNAVAILABLE" : "INVALID",
+      `${this.#root}: answers ${response.status} ${(await response.text()).slice(0, 200)}`,
+    );
   }
 
   #odd(what: string): PinakesError {

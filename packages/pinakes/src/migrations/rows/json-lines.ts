@@ -22,7 +22,8 @@ export async function* linesOf(path: string, where: () => string): AsyncGenerato
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() as string;
       yield* lines;
-      if (rest.length > migrationLimits.lineCharsMax) throw new PinakesError("LIMIT_EXCEEDED", `${where()}: is longer than ${migrationLimits.lineCharsMax} characters; write one row a line.`);
+      if (rest.length > migrationLimits.lineCharsMax)
+        throw new PinakesError("LIMIT_EXCEEDED", `${where()}: is longer than ${migrationLimits.lineCharsMax} characters; write one row a line.`);
     }
   } catch (error) {
     if (PinakesError.isInstance(error)) throw error;

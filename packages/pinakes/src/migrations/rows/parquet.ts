@@ -52,7 +52,8 @@ async function told<T>(name: string, call: Promise<T>): Promise<T> {
     return await call;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (/compression|codec/i.test(message)) throw new PinakesError("NOT_SUPPORTED", `${name}: ${message}; write it uncompressed or with snappy.`, { cause: error });
+    if (/compression|codec/i.test(message))
+      throw new PinakesError("NOT_SUPPORTED", `${name}: ${message}; write it uncompressed or with snappy.`, { cause: error });
     throw new PinakesError("CORRUPT", `${name}: is no Parquet file that can be read: ${message}.`, { cause: error });
   }
 }

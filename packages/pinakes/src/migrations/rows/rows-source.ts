@@ -102,7 +102,8 @@ export class RowsSource implements MigrationSource, EntrySides {
       try {
         const row = checkRow(foreign, dims, this.#rules);
         const before = seen.add(row.id, foreign.where);
-        if (before !== undefined) reading.problem({ where: foreign.where, reason: `the id ${JSON.stringify(row.id)} was at ${before} already; an id names one row.` });
+        if (before !== undefined)
+          reading.problem({ where: foreign.where, reason: `the id ${JSON.stringify(row.id)} was at ${before} already; an id names one row.` });
         else {
           dims = row.vector.length;
           yield row;

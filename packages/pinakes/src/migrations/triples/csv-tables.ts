@@ -94,7 +94,8 @@ export class CsvTables implements LegacyTables {
           columns = record;
           put = makeTable(db, table, columns);
         } else if (record.length === columns.length) put.run(at, ...record);
-        else if (faults.length < faultsMax) faults.push({ at, reason: `has ${record.length} columns; the table has ${columns.length} (${columns.join(", ")}).` });
+        else if (faults.length < faultsMax)
+          faults.push({ at, reason: `has ${record.length} columns; the table has ${columns.length} (${columns.join(", ")}).` });
         if (at % rowsPerTransaction === 0) db.exec("COMMIT; BEGIN");
       }
       db.exec("COMMIT");
@@ -110,7 +111,13 @@ export class CsvTables implements LegacyTables {
   }
 
   async *#records(table: string): AsyncGenerator<string[]> {
-    const parser = parse({ bom: true, escape: this.#options.csv_escape ?? "\\", relax_column_count: true, skip_empty_lines: true, max_record_size: migrationLimits.lineCharsMax });
+    const parser = parse({
+      bom: true,
+      escape: this.#options.csv_escape ?? "\\",
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: migrationLimits.lineCharsMax,
+    });
     const file = createReadStream(join(this.place, `${table}.csv`), { highWaterMark: 1_048_576 });
     file.on("error", (error) => parser.destroy(error));
     yield* file.pipe(parser) as AsyncIterable<string[]>;
@@ -119,7 +126,8 @@ export class CsvTables implements LegacyTables {
 
 /** The number of the record is its row id: problems are told by it. */
 function makeTable(db: DatabaseSync, table: string, columns: readonly string[]) {
-  if (new Set(columns.map((name) => name.toLowerCase())).size !== columns.length) throw invalid(`${table}.csv: two columns have the same name (${columns.join(", ")}).`);
+  if (new Set(columns.map((name) => name.toLowerCase())).size !== columns.length)
+    throw invalid(`${table}.csv: two columns have the same name (${columns.join(", ")}).`);
   db.exec(`CREATE TABLE ${quoted(table)} (${columns.map((name) => `${quoted(name)} TEXT`).join(", ")})`);
   return db.prepare(`INSERT INTO ${quoted(table)} (rowid, ${columns.map(quoted).join(", ")}) VALUES (?, ${columns.map(() => "?").join(", ")})`);
 }

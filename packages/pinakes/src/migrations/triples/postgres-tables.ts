@@ -22,13 +22,20 @@ export class PostgresTables implements LegacyTables {
   }
 
   async tables(): Promise<readonly string[]> {
-    const found = await this.#ask("SELECT table_name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE' ORDER BY table_name COLLATE \"C\"", [this.#schema]);
+    const found = await this.#ask(
+      "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE' ORDER BY table_name COLLATE \"C\"",
+      [this.#schema],
+    );
     return found.map((row) => row["table_name"] as string);
   }
 
   async info(table: string): Promise<TableInfo> {
-    const where = "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
-    const columns = await this.#ask(`SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required ${where} ORDER BY a.attnum`, [this.#schema, table]);
+    const where =
+      "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
+    const columns = await this.#ask(
+      `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required ${where} ORDER BY a.attnum`,
+      [this.#schema, table],
+    );
     const keys = await this.#ask(
       "SELECT pg_get_constraintdef(k.oid) AS def FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND k.contype = 'p'",
       [this.#schema, table],
@@ -37,7 +44,10 @@ export class PostgresTables implements LegacyTables {
       "SELECT pg_get_indexdef(i.indexrelid) AS def FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND NOT i.indisprimary ORDER BY 1",
       [this.#schema, table],
     );
-    const parts = [...columns.map(({ name, type, required }) => `${quoted(name as string)} ${type}${required === true ? " NOT NULL" : ""}`), ...keys.map(({ def }) => def)];
+    const parts = [
+      ...columns.map(({ name, type, required }) => `${quoted(name as string)} ${type}${required === true ? " NOT NULL" : ""}`),
+      ...keys.map(({ def }) => def),
+    ];
     return {
       columns: columns.map(({ name }) => name as string),
       ddl: [`CREATE TABLE ${this.#name(table)} (${parts.join(", ")})`, ...indexes.map(({ def }) => def as string)],
@@ -117,7 +127,9 @@ export class PostgresTables implements LegacyTables {
     try {
       await client.connect();
     } catch (error) {
-      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}. The password comes from PGPASSWORD.`, { cause: error });
+      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}. The password comes from PGPASSWORD.`, {
+        cause: error,
+      });
     }
     return client;
   }
@@ -135,7 +147,10 @@ async function* fetched(client: Client, table: string, { s, p, o }: TableColumns
   const where = after === undefined ? "" : `WHERE (${names.join(", ")}) > ($1, $2, $3)`;
   // A cursor takes no parameters where it is declared with a name that is used again: each reading has its own.
   const cursor = `pinakes_${(cursors += 1)}`;
-  await client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o FROM ${table} ${where} ORDER BY 1, 2, 3`, [...(after ?? [])]);
+  await client.query(
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o FROM ${table} ${where} ORDER BY 1, 2, 3`,
+    [...(after ?? [])],
+  );
   for (;;) {
     const { rows } = await client.query(`FETCH ${rowsPerFetch} FROM ${cursor}`);
     yield* rows as LegacyRow[];
@@ -156,7 +171,8 @@ async function insert(client: Client, table: string, columns: readonly string[],
 
 /** A record of a migration is kept and shown: no secret may be in it. */
 function withoutPassword(url: string): string {
-  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol)) throw invalid("postgres: must be an address such as postgres://user@host:5432/database.");
+  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol))
+    throw invalid("postgres: must be an address such as postgres://user@host:5432/database.");
   if (new URL(url).password !== "" || /[?&]password=/i.test(url))
     throw invalid("postgres: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD.");
   return url;

@@ -32,7 +32,10 @@ export const TriplesSpec = z.strictObject({
   ignore_columns: z.array(name).max(64).optional(),
   objects: z.enum(["literal", "iri", "absolute"]),
   /** With `absolute`: what an IRI begins with; http, https and urn when absent. */
-  iri_schemes: z.array(z.string().regex(/^[A-Za-z][A-Za-z0-9+.-]*$/)).max(64).optional(),
+  iri_schemes: z
+    .array(z.string().regex(/^[A-Za-z][A-Za-z0-9+.-]*$/))
+    .max(64)
+    .optional(),
   /** With `absolute`: whose objects are words all the same. */
   literal_predicates: z.array(z.string()).max(10_000).optional(),
   /** Subjects and predicates that are no IRIs become IRIs below this one. */

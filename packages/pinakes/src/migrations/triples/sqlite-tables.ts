@@ -81,7 +81,8 @@ async function* distinctRows(db: DatabaseSync, table: string, { s, p, o }: Table
   // By bytes, whatever the columns say: two texts that differ in case are two.
   const names = [s, p, o].map((name) => `${quoted(name)} COLLATE BINARY`);
   const where = after === undefined ? "" : `WHERE (${names.join(", ")}) > (?, ?, ?)`;
-  const sql = (at: string) => `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o, ${at} AS at FROM ${quoted(table)} ${where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
+  const sql = (at: string) =>
+    `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o, ${at} AS at FROM ${quoted(table)} ${where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
   let statement: StatementSync;
   try {
     statement = db.prepare(sql("min(rowid)"));
@@ -103,7 +104,8 @@ function told<T>(place: string, call: () => T): T {
   } catch (error) {
     if (PinakesError.isInstance(error)) throw error;
     const { message } = error as Error;
-    if (/unable to open/.test(message)) throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path, and that it may be read.`, { cause: error });
+    if (/unable to open/.test(message))
+      throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path, and that it may be read.`, { cause: error });
     if (/locked|busy/.test(message)) throw new PinakesError("UNAVAILABLE", `${place}: another program is writing to it; try again.`, { cause: error });
     throw invalid(`${place}: is no SQLite database that can be read: ${message}.`, { cause: error });
   }

@@ -110,7 +110,8 @@ export class TriplesSource implements MigrationSource, EntrySides {
     const missing = [s, p, o].filter((name) => !columns.includes(name));
     const known = new Set([s, p, o, created_at, ...(this.#spec.ignore_columns ?? [])]);
     const more = columns.filter((name) => !known.has(name));
-    if (missing.length > 0) wrong(`has no column ${missing.map((name) => `"${name}"`).join(", ")}; it has ${show(columns)}. Give "columns", or leave the table out with "tables".`);
+    if (missing.length > 0)
+      wrong(`has no column ${missing.map((name) => `"${name}"`).join(", ")}; it has ${show(columns)}. Give "columns", or leave the table out with "tables".`);
     else if (more.length > 0) wrong(`has the columns ${show(more)}, which would be lost; name them in "ignore_columns" if they may be.`);
     const created = columns.includes(created_at) && missing.length === 0 ? timeOf(await this.#tables.oldest(table, created_at)) : undefined;
     return {
@@ -144,7 +145,10 @@ export class TriplesSource implements MigrationSource, EntrySides {
       if (!table.exists) return;
       const now = await this.#measureTable(table);
       if (!isSame(now, verified))
-        throw new PinakesError("CONFLICT", `${this.#tables.place}: table ${show(name)} has changed since it was verified (${now.count} triples, ${verified.count} then). Nothing was removed.`);
+        throw new PinakesError(
+          "CONFLICT",
+          `${this.#tables.place}: table ${show(name)} has changed since it was verified (${now.count} triples, ${verified.count} then). Nothing was removed.`,
+        );
       await table.drop();
     });
   }
@@ -159,7 +163,10 @@ export class TriplesSource implements MigrationSource, EntrySides {
       await this.#fill(table, { scope, place, signal }, dated);
       const made = await this.#measureTable(table);
       if (!isSame(made, wanted))
-        throw new PinakesError("CORRUPT", `${this.#tables.place}: table ${show(name)} would have ${made.count} triples and hash ${made.hash}; ${wanted.count} and ${wanted.hash} are here. Nothing was changed.`);
+        throw new PinakesError(
+          "CORRUPT",
+          `${this.#tables.place}: table ${show(name)} would have ${made.count} triples and hash ${made.hash}; ${wanted.count} and ${wanted.hash} are here. Nothing was changed.`,
+        );
     });
     return wanted;
   }
@@ -199,6 +206,15 @@ function entryOf({ s, p, o, g }: Quad): Entry {
 /** A time as tables have it: ISO 8601, or seconds, milliseconds or microseconds since 1970. */
 function timeOf(value: JsonValue | undefined): string | undefined {
   const number = typeof value === "number" ? value : typeof value === "string" && /^\d{9,17}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
-  const ms = number === undefined ? (typeof value === "string" ? Date.parse(value) : Number.NaN) : number > 1e14 ? number / 1_000 : number > 1e11 ? number : number * 1_000;
+  const ms =
+    number === undefined
+      ? typeof value === "string"
+        ? Date.parse(value)
+        : Number.NaN
+      : number > 1e14
+        ? number / 1_000
+        : number > 1e11
+          ? number
+          : number * 1_000;
   return Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString() : undefined;
 }

@@ -36,7 +36,11 @@ export async function chromaCollections(folder: string): Promise<readonly string
 }
 
 /** Every row of one collection, of a copy that cannot change meanwhile. */
-export async function* chromaRows(folder: string, collection: string, signal?: AbortSignal): AsyncGenerator<{ readonly row: UpsertRow; readonly where: string }> {
+export async function* chromaRows(
+  folder: string,
+  collection: string,
+  signal?: AbortSignal,
+): AsyncGenerator<{ readonly row: UpsertRow; readonly where: string }> {
   const files = folderReader(folder);
   // A source is a folder inside of something: this one is all there is.
   const reader: IntakeReader = {

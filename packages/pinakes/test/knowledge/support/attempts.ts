@@ -103,16 +103,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   operations: (k, caller) => k.operations(caller, { limit: 100 }),
   "operations of one": (k, caller, t) => k.operations(caller, { repository: t.repository, collection: t.collection }),
   "listCollections by tag": (k, caller) => k.listCollections(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
-  "search of one that may not be there": (k, caller, t) =>
-    k.search(caller, {
-      query: "tangerine",
-      collections: [{ repository: t.repository, collection: t.collection }],
-      include_metadata: true,
-      unknown_collections: "empty",
-    }),
   "librarian.manage": (k, caller) => k.librarian.manage(caller, { operation: "list-collections" }),
-  "librarian.manage, deleting": (k, caller, t) =>
-    k.librarian.manage(caller, { operation: "delete-collection", collection: t.collection, confirm: t.collection, purge: true }),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
@@ -120,6 +111,8 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "queue.dead": (k, caller) => k.queue.dead(caller, "documents"),
   "queue.redrive": (k, caller, t) => k.queue.redrive(caller, "documents", t.pipeline),
   "queue.discard": (k, caller, t) => k.queue.discard(caller, "documents", t.pipeline),
+  "audit.fsck": (k, caller) => k.audit.fsck(caller),
+  "audit.findings": (k, caller, t) => k.audit.findings(caller, t.pipeline),
   "activity.read": (k, caller) => k.activity.read(caller),
   export: (k, caller) => Array.fromAsync(k.export(caller), ({ path }) => path),
   verifyCitations: (k, caller, t) =>

@@ -10,7 +10,7 @@ import { defaultGraph } from "../../../src/domain/rdf.ts";
 import { systemScope, type Scope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
-import { openKnowledge, quotaDefaults, type JobView, type Knowledge, type KnowledgeParts, type OpenedKnowledge } from "../../../src/knowledge/index.ts";
+import { openKnowledge, quotaDefaults, type JobView, type Knowledge, type KnowledgeParts, type OpenedKnowledge, type OpenKnowledgeOptions } from "../../../src/knowledge/index.ts";
 import type { Lifecycle } from "../../../src/lifecycle/index.ts";
 import type { ItemStore } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
@@ -70,7 +70,7 @@ export class World implements AsyncDisposable {
   }
 
   /** A process over the stores. Only calls after it was opened are counted. */
-  async process(): Promise<Process> {
+  async process(more: Pick<OpenKnowledgeOptions, "workspaces"> = {}): Promise<Process> {
     const calls = new Calls();
     const clock = { now: () => this.now };
     const gate = { on: false };
@@ -94,7 +94,7 @@ export class World implements AsyncDisposable {
       newId: () => randomUUID(),
       log: (line) => void this.lines.push(line),
     };
-    const opened = await openKnowledge({ ...parts, owner: randomUUID(), places: 1, topicPrefix: this.#options.topicPrefix });
+    const opened = await openKnowledge({ ...parts, ...more, owner: randomUUID(), places: 1, topicPrefix: this.#options.topicPrefix });
     gate.on = true;
     return new Process(opened, calls, queue, this);
   }
@@ -196,7 +196,8 @@ function watched<Port extends object>(label: string, port: Port, calls: Calls, g
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
       const bound = (value as (...given: readonly unknown[]) => unknown).bind(target);
-      if (typeof name !== "string" || name === "openContainer") return bound;
+      // Rows are not awaited but walked.
+      if (typeof name !== "string" || name === "openContainer" || name === "rows") return bound;
       return (...given: readonly unknown[]) => (gate.on ? calls.call(`${label}.${name} ${String(given[1])}`, async () => bound(...given)) : bound(...given));
     },
   });

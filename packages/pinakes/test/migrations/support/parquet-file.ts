@@ -63,10 +63,26 @@ function footerOf(rows: number, columns: readonly Column[]): Buffer {
   const root = struct([binary(4, "schema"), i32(5, columns.length)]);
   const schema = columns.map(({ name, type, repetition, text }) => struct([i32(1, type), i32(3, repetition), binary(4, name), ...(text ? [i32(6, 0)] : [])]));
   const chunks = columns.map((column) => {
-    const meta = struct([i32(1, column.type), [2, 9, list(5, [zigzag(0), zigzag(3)])], [3, 9, list(8, [binaryBytes(column.name)])], i32(4, 0), i64(5, column.values), i64(6, column.bytes), i64(7, column.bytes), i64(9, column.offset)]);
+    const meta = struct([
+      i32(1, column.type),
+      [2, 9, list(5, [zigzag(0), zigzag(3)])],
+      [3, 9, list(8, [binaryBytes(column.name)])],
+      i32(4, 0),
+      i64(5, column.values),
+      i64(6, column.bytes),
+      i64(7, column.bytes),
+      i64(9, column.offset),
+    ]);
     return struct([i64(2, column.offset), [3, 12, meta]]);
   });
-  const group = struct([[1, 9, list(12, chunks)], i64(2, columns.reduce((sum, { bytes }) => sum + bytes, 0)), i64(3, rows)]);
+  const group = struct([
+    [1, 9, list(12, chunks)],
+    i64(
+      2,
+      columns.reduce((sum, { bytes }) => sum + bytes, 0),
+    ),
+    i64(3, rows),
+  ]);
   return struct([i32(1, 1), [2, 9, list(12, [root, ...schema])], i64(3, rows), [4, 9, list(12, [group])]]);
 }
 

@@ -60,7 +60,7 @@ export class World implements AsyncDisposable {
       queue: await openItemQueue({ items, clock }),
       // Nothing here is parsed or embedded; whoever tries is told.
       embedders: { defaultModel: "none", models: [{ id: "none", provider: "none" }], get: unused },
-      parser: { parse: unused, close: async () => {} } as unknown as KnowledgeParts["parser"],
+      parser: { parse: unused, close: async () => {} },
       tokenizer: unused,
       clock,
       system,
@@ -133,7 +133,12 @@ export function legacyFile(path: string, tables: Readonly<Record<string, readonl
   const db = new DatabaseSync(path);
   for (const [name, rows] of Object.entries(tables)) {
     db.exec(`CREATE TABLE "${name}" (${columns})`);
-    const put = db.prepare(`INSERT INTO "${name}" VALUES (${columns.split(",").map(() => "?").join(", ")})`);
+    const put = db.prepare(
+      `INSERT INTO "${name}" VALUES (${columns
+        .split(",")
+        .map(() => "?")
+        .join(", ")})`,
+    );
     db.exec("BEGIN");
     for (const row of rows) put.run(...row);
     db.exec("COMMIT");

@@ -1,0 +1,55 @@
+/** Audits over HTTP. */
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { auditLimits } from "../../src/knowledge/index.ts";
+import { until } from "../knowledge/support/until.ts";
+import { newSite, openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let server: TestServer;
+let key: string;
+beforeAll(async () => {
+  server = await openTestServer();
+  key = await server.key("w1", "boss", { role: "admin" });
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+async function fsck(body?: object): Promise<Json> {
+  const begun = await server.call("POST", "/v1/fsck", { key, ...(body === undefined ? {} : { body }) });
+  expect(begun).toMatchObject({ status: 202, json: { kind: "fsck" } });
+  const job = await until(async () => {
+    const { json } = await server.call("GET", begun.headers.get("location") as string, { key });
+    return json["status"] === "succeeded" ? json : undefined;
+  });
+  return job;
+}
+
+it("R-TG-54 an admin begins one and gets a job, whose result is the report; others are refused", async () => {
+  await newSite(server, key);
+  const job = await fsck();
+  expect(job["result"]).toMatchObject({ found: 0, left: 0, repair: false, deep: false, checked: { repositories: 1 } });
+  const user = await server.key("w1", "ann", { role: "user" });
+  expect((await server.call("POST", "/v1/fsck", { key: user })).status).toBe(403);
+  expect((await server.call("GET", `/v1/fsck/${String(job["job_id"])}/findings`, { key: user })).status).toBe(403);
+  // The job of an audit is not for users either.
+  expect((await server.call("GET", `/v1/jobs/${String(job["job_id"])}`, { key: user })).status).toBe(404);
+  expect((await server.call("GET", "/v1/jobs", { key: user })).json["items"]).toEqual([]);
+  expect((await server.call("POST", "/v1/fsck", { key, body: { repository: "nowhere" } })).status).toBe(404);
+  expect((await server.call("POST", "/v1/fsck", { key, body: { collection: "x" } })).status).toBe(400);
+  expect((await server.call("POST", "/v1/fsck", { key, body: { mend: true } })).status).toBe(400);
+});
+
+it("all findings can be had, also when the job lists only the first; a repair puts them right", async () => {
+  const site = await newSite(server, key);
+  const { json } = await server.call("GET", site.at, { key });
+  const { scope } = server.pinakes.as({ tenant: "w1", userId: "boss", role: "admin" });
+  const many = auditLimits.findingsInJobMax + 1;
+  for (let i = 0; i < many; i += 1) await server.pinakes.objects.put(scope, `knowledge/${String(json["incarnation"])}/d${i}/1/content`, Buffer.from("x"));
+  server.later(auditLimits.objectYoungMs);
+  const job = await fsck({ repair: true, deep: true });
+  expect(job["result"]).toMatchObject({ found: many, left: 0, truncated: true, summary: { object_without_record: { found: many, repaired: many } } });
+  const all = await server.call("GET", `/v1/fsck/${String(job["job_id"])}/findings`, { key });
+  expect(all.status).toBe(200);
+  expect(all.json["items"]).toHaveLength(many);
+  expect((await fsck())["result"]).toMatchObject({ found: 0, findings: [] });
+});

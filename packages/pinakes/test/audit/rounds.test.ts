@@ -1,0 +1,111 @@
+/** The audit in the background: bounded rounds over all workspaces, that go on where they were, in whichever process. */
+import { randomUUID } from "node:crypto";
+import { expect, it } from "vitest";
+import { makeCaller } from "../../src/domain/caller.ts";
+import { auditLimits, walkWorkspaces } from "../../src/knowledge/index.ts";
+import { lifecycleLimits } from "../../src/lifecycle/index.ts";
+import { metricsText } from "../../src/http/metrics.ts";
+import { open } from "../../src/open.ts";
+import { system, World, type Process } from "../lifecycle/support/world.ts";
+
+const never = new AbortController().signal;
+
+/** With the workspaces that have objects; none is in the book. */
+async function auditing(world: World): Promise<Process> {
+  const book = { after: async () => undefined, has: async () => false };
+  return world.process({ workspaces: walkWorkspaces({ book, objects: world.objects, system }) });
+}
+
+async function pass(world: World, process: Process): Promise<number> {
+  const before = process.opened.audit.figures.lastPassAt;
+  for (let rounds = 1; ; rounds += 1) {
+    await process.opened.audit.round(never);
+    if (process.opened.audit.figures.lastPassAt !== before) return rounds;
+    expect(rounds, "a pass ends").toBeLessThan(100);
+  }
+}
+
+it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and removes nothing but what was unknown for a day", async () => {
+  await using world = await World.open();
+  const process = await auditing(world);
+  const other = makeCaller({ tenant: "acme-2", userId: "root", role: "admin" });
+  await process.knowledge.createRepository(other, { repository_id: "kb" });
+  const places = [await world.fill(process, world.admin, "papers"), await world.fill(process, other, "papers")];
+  const stray = randomUUID();
+  const keys = [`knowledge/${places[1]?.incarnation}/x/1/content`, `knowledge/${stray}/x/1/content`];
+  for (const key of keys) await world.objects.put(other.scope, key, Buffer.from("stray"));
+  expect(process.opened.audit.figures).toEqual({ lastPassAt: undefined, found: {} });
+  await pass(world, process);
+  // Both are young.
+  expect(process.opened.audit.figures).toEqual({ lastPassAt: world.now, found: {} });
+  await process.opened.audit.round(never);
+  world.now += auditLimits.passPauseMs;
+  await pass(world, process);
+  expect(process.opened.audit.figures.found).toEqual({ object_without_record: 1, unknown_incarnation: 1 });
+  world.now += lifecycleLimits.orphanGraceMs;
+  await pass(world, process);
+  expect(await world.objects.head(other.scope, keys[1] as string)).toBeUndefined();
+  // Repairs are for whoever asks.
+  expect(await world.objects.head(other.scope, keys[0] as string)).toBeDefined();
+  world.now += auditLimits.passPauseMs;
+  await pass(world, process);
+  expect(process.opened.audit.figures.found).toEqual({ object_without_record: 1 });
+  await process.close();
+});
+
+it("a round is bounded, and another process goes on where the first one stopped; not while that one is at it", async () => {
+  await using world = await World.open();
+  const first = await auditing(world);
+  for (let i = 0; i < auditLimits.roundStepsMax; i += 1) await first.knowledge.createCollection(world.admin, "kb", { collection_id: `c${i}` });
+  await world.objects.put(world.admin.scope, "mine", Buffer.from("a workspace with an object"));
+  await first.opened.audit.round(never);
+  expect(first.opened.audit.figures.lastPassAt).toBeUndefined();
+  first.calls.names.length = 0;
+  // It dies in the middle of a round.
+  first.calls.add({ at: 12, kind: "crash-before" });
+  void first.opened.audit.round(never);
+  await first.calls.died;
+  const second = await auditing(world);
+  await second.opened.audit.round(never);
+  const steps = second.calls.count("items.write audit");
+  expect(steps).toBe(0);
+  world.now += auditLimits.roundLeaseMs;
+  await second.opened.audit.round(never);
+  expect(second.opened.audit.figures.lastPassAt).toBe(world.now);
+  expect(second.calls.count("items.write audit")).toBeGreaterThan(0);
+  // 50 collections and a default one, of which the first rounds had done most.
+  expect(second.calls.count("items.write audit")).toBeLessThan(auditLimits.roundStepsMax);
+  const third = await auditing(world);
+  await third.opened.audit.round(never);
+  expect(third.opened.audit.figures.lastPassAt).toBe(world.now);
+  expect(third.calls.count("items.write audit")).toBe(0);
+  await second.close();
+  await third.close();
+});
+
+it("workspaces of the book come first, then those that only have objects, each once; the system's own never", async () => {
+  await using world = await World.open();
+  for (const tenant of ["acme", "acme-x", "b", "zeta", "pinakes.own"]) await world.objects.put(system.forTenant(tenant), "k", Buffer.from("x"));
+  const noted = ["b", "default"];
+  const book = { after: async (id: string) => noted.find((one) => one > id), has: async (id: string) => noted.includes(id) };
+  const walk = walkWorkspaces({ book, objects: world.objects, system });
+  const found: string[] = [];
+  for (let next = await walk(undefined); next !== undefined; next = await walk(next.place)) found.push(next.tenant);
+  expect(found).toEqual(["b", "default", "acme-x", "acme", "zeta"]);
+});
+
+it("R-TG-109 figures tell findings by kind, the age of the last pass, and the lag of deletes with its limit; readiness warns beyond it", async () => {
+  await using pinakes = await open({ items: "memory:", objects: "memory:", background: false, deletionLagSeconds: 60 });
+  const text = () => metricsText(pinakes, Date.now());
+  expect(text()).toContain('pinakes_audit_findings{kind="object_without_record"} 0');
+  expect(text()).toContain("pinakes_deletion_lag_limit_seconds 60");
+  expect(text()).not.toContain("pinakes_audit_last_pass_age_seconds");
+  pinakes.lifecycle.metrics.unfinished = { running: 1, failed: 0, oldestMs: 60_000 };
+  expect((await pinakes.ready()).warnings).toEqual({});
+  pinakes.lifecycle.metrics.unfinished = { running: 1, failed: 0, oldestMs: 61_000 };
+  expect(await pinakes.ready()).toMatchObject({ ready: true, warnings: { "deletion lag": expect.stringContaining("61 s; 60 s are allowed") } });
+  for (const deletionLagSeconds of [0, 1.5, 604_801])
+    await expect(open({ items: "memory:", objects: "memory:", deletionLagSeconds })).rejects.toThrow(/deletionLagSeconds/);
+  await using edge = await open({ items: "memory:", objects: "memory:", background: false, deletionLagSeconds: 604_800 });
+  expect(edge.deletionLagSecondsMax).toBe(604_800);
+});

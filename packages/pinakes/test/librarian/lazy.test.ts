@@ -1,0 +1,170 @@
+/** Collections that come into being by being used, and what is kept of a use. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeCaller, type Caller } from "../../src/domain/caller.ts";
+import { useEveryMs } from "../../src/knowledge/documents/uses.ts";
+import { Knowledge } from "../../src/knowledge/index.ts";
+import { World, type Process } from "../lifecycle/support/world.ts";
+import { body } from "../knowledge/support/test-pinakes.ts";
+
+let world: World;
+let process: Process;
+let knowledge: Knowledge;
+let admin: Caller;
+beforeEach(async () => {
+  world = await World.open();
+  process = await world.process();
+  ({ knowledge } = process);
+  ({ admin } = world);
+  await knowledge.createRepository(admin, { repository_id: "auto", auto_create: true });
+});
+afterEach(async () => {
+  await process.close();
+  await world[Symbol.asyncDispose]();
+});
+
+type Load = (id: string, repository?: string) => Promise<unknown>;
+const loads = (): Readonly<Record<string, Load>> => ({
+  document: (id, repository = "auto") => knowledge.upload(admin, repository, id, { name: "a.txt", body: body("x") }),
+  "many documents": (id, repository = "auto") => knowledge.uploadMany(admin, repository, id, (take) => take({ name: "a.txt", body: body("x") })),
+  "upload grant": async (id, repository = "auto") => {
+    const { url } = await knowledge.grants.upload(admin, repository, id, { name: "a.txt" });
+    return knowledge.grants.useUpload(url.split("/").at(-1) as string, body("x"));
+  },
+  embeddings: (id, repository = "auto") => knowledge.rows.upsert(admin, repository, id, { items: [{ id: "a", vector: [1, 2] }] }),
+  triples: (id, repository = "auto") => knowledge.graph.loadTriples(admin, repository, id, { format: "ntriples", body: body("<a:s> <a:p> <a:o> .\n") }),
+});
+const loadNames = ["document", "many documents", "upload grant", "embeddings", "triples"];
+
+const queries = (): Readonly<Record<string, (id: string, repository: string) => Promise<unknown>>> => ({
+  search: (id, repository) => knowledge.search(admin, { query: "x", mode: "keyword", collections: [{ repository, collection: id }] }),
+  "rows.query": (id, repository) => knowledge.rows.query(admin, repository, id, { vector: [1, 2] }),
+  triples: (id, repository) => knowledge.graph.matchTriples(admin, repository, id),
+  sparql: (id, repository) => knowledge.graph.sparql(admin, repository, id, { query: "ASK { ?s ?p ?o }" }),
+});
+const queryNames = ["search", "rows.query", "triples", "sparql"];
+
+describe("loading", () => {
+  it.each(loadNames)("R-TG-16 R-TG-28 the first %s registers the collection with its defaults, and notes the use", async (name) => {
+    await loads()[name]?.("papers");
+    const record = await knowledge.collection(admin, "auto", "papers");
+    expect(record).toMatchObject({ name: "papers", description: "", metadata: { tags: [], custom_fields: {} }, status: "ACTIVE" });
+    expect(record.last_used_at).toBe(new Date(world.now).toISOString());
+    expect(record.updated_at).toBe(record.created_at);
+  });
+
+  it.each(loadNames)("R-TG-16 where the repository does not say so, the first %s is refused and makes nothing", async (name) => {
+    await expect(loads()[name]?.("papers", "kb")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await knowledge.listCollections(admin, { repositoryId: "kb", status: "all" })).items.map(({ is_default }) => is_default)).toEqual([true]);
+  });
+
+  it("what is refused for itself makes nothing", async () => {
+    await expect(knowledge.upload(admin, "auto", "a", { name: "../x", body: body("x") })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(knowledge.rows.upsert(admin, "auto", "b", { items: [] })).rejects.toThrow();
+    await expect(knowledge.upload(admin, "auto", "bad id!", { name: "a.txt", body: body("x") })).rejects.toMatchObject({ code: "INVALID" });
+    expect((await knowledge.listCollections(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
+  });
+
+  it("R-TG-18 a hundred first uses at once, by every entry, make one record, one time and one life", async () => {
+    const all = Object.values(loads()).filter((_, i) => i >= 3);
+    const docs = Array.from({ length: 50 }, (_, i) => knowledge.upload(admin, "auto", "crowd", { name: `f${i}.txt`, body: body("x") }));
+    await Promise.all([...docs, ...Array.from({ length: 50 }, (_, i) => all[i % all.length]?.("crowd"))]);
+    const lives = await world.items.query(admin.scope, "collections", { equals: { repository_id: "auto" }, range: { prefix: "collection:crowd" } });
+    expect(lives.items).toHaveLength(1);
+    const record = await knowledge.collection(admin, "auto", "crowd");
+    expect(record.document_count).toBe(50);
+    expect((await knowledge.usage(admin, "auto", "crowd")).stores).toMatchObject({ vectors: 1, triples: 1 });
+  });
+
+  it("R-TG-14 R-TG-19 a use alters nothing of a record that is there: not its name, its tags, its times, nor its version", async () => {
+    await knowledge.createCollection(admin, "auto", { collection_id: "kept", name: "Kept", description: "As it is", metadata: { tags: ["a"] } });
+    const before = await knowledge.collection(admin, "auto", "kept");
+    for (const load of Object.values(loads()).slice(0, 1)) await load("kept");
+    world.now += 2 * useEveryMs;
+    await loads()["embeddings"]?.("kept");
+    await queries()["triples"]?.("kept", "auto");
+    const after = await knowledge.collection(admin, "auto", "kept");
+    const { name, description, metadata, created_at, updated_at, incarnation } = before;
+    expect(after).toMatchObject({ name, description, metadata, created_at, updated_at, incarnation });
+    expect(after.last_used_at).toBe(new Date(world.now).toISOString());
+    // The version that was read before all this still changes it.
+    expect(await knowledge.updateCollection(admin, "auto", "kept", { description: "Newer" }, before.etag)).toMatchObject({ description: "Newer" });
+  });
+});
+
+describe("a use", () => {
+  it("is written at most once in a while, whatever happens in between", async () => {
+    await loads()["embeddings"]?.("papers");
+    const stats = async () => (await world.items.query(admin.scope, "documents", { index: "lives", equals: { held: true } })).items[0];
+    const life = (await knowledge.collection(admin, "auto", "papers")).incarnation;
+    const key = { partition: ["auto", life], id: "stats" };
+    const first = await world.items.read(admin.scope, "documents", key);
+    expect(await stats()).toBeDefined();
+    world.now += useEveryMs - 1;
+    for (let i = 0; i < 20; i += 1) await queries()["rows.query"]?.("papers", "auto");
+    expect((await world.items.read(admin.scope, "documents", key))?.etag).toBe(first?.etag);
+    world.now += 1;
+    await queries()["rows.query"]?.("papers", "auto");
+    expect((await world.items.read(admin.scope, "documents", key))?.document["last_used_at"]).toBe(new Date(world.now).toISOString());
+  });
+
+  it("of another process a moment ago is not written again", async () => {
+    await loads()["embeddings"]?.("papers");
+    const { etag } = await knowledge.collection(admin, "auto", "papers");
+    world.now += useEveryMs / 2;
+    const other = await world.process();
+    await other.knowledge.rows.query(admin, "auto", "papers", { vector: [1, 2] });
+    expect((await knowledge.collection(admin, "auto", "papers")).etag).toBe(etag);
+    await other.close();
+  });
+
+  it("R-TG-24 is nothing that somebody can call: no method of the knowledge side notes one", () => {
+    const methods = Object.getOwnPropertyNames(Knowledge.prototype);
+    expect(methods.filter((name) => /use|notify|register/i.test(name) && name !== "usage")).toEqual([]);
+  });
+});
+
+describe("asking", () => {
+  it.each(queryNames)("R-TG-17 by default %s makes nothing: what is not there is NOT_FOUND", async (name) => {
+    await expect(queries()[name]?.("typo", "auto")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await knowledge.listCollections(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
+  });
+
+  it.each(queryNames)("R-TG-17 R-TG-29 where the repository says create_on_query, the first %s registers it", async (name) => {
+    await knowledge.updateRepository(admin, "auto", { create_on_query: true });
+    if (name === "search") await expect(queries()[name]?.("asked", "auto")).resolves.toMatchObject({ hits: [] });
+    else await queries()[name]?.("asked", "auto");
+    const record = await knowledge.collection(admin, "auto", "asked");
+    expect(record).toMatchObject({ name: "asked", description: "", metadata: { tags: [], custom_fields: {} } });
+    expect(record.last_used_at).toBe(new Date(world.now).toISOString());
+    await expect(knowledge.updateRepository(admin, "auto", { create_on_query: "yes" as unknown as boolean })).rejects.toMatchObject({ code: "INVALID" });
+  });
+
+  it("W6 an unknown collection is an empty answer that says so where the question wants it; a hidden one is the same", async () => {
+    await loads()["document"]?.("papers");
+    const stranger = makeCaller({ tenant: "acme", userId: "stranger" });
+    await knowledge.createCollection(admin, "auto", { collection_id: "hidden", private: true });
+    const ask = (caller: Caller, ...ids: string[]) =>
+      knowledge.search(caller, {
+        query: "x",
+        mode: "keyword",
+        collections: ids.map((collection) => ({ repository: "auto", collection })),
+        unknown_collections: "empty",
+      });
+    const missing = (collection: string) => ({ repository: "auto", collection });
+    expect(await ask(stranger, "nowhere")).toMatchObject({ hits: [], collection_exists: false, missing: [missing("nowhere")] });
+    expect(await ask(stranger, "hidden")).toMatchObject({ hits: [], collection_exists: false, missing: [missing("hidden")] });
+    expect(await ask(admin, "papers", "nowhere")).toMatchObject({ collection_exists: false, missing: [missing("nowhere")] });
+    expect(await ask(admin, "papers")).toMatchObject({ collection_exists: true, missing: [] });
+    await expect(ask(admin)).rejects.toMatchObject({ code: "INVALID" });
+    const strict = knowledge.search(stranger, { query: "x", mode: "keyword", collections: [missing("nowhere")] });
+    await expect(strict).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("R-TG-29 the records of the collections are in the answer when they are asked for, and else are not", async () => {
+    await loads()["document"]?.("papers");
+    const input = { query: "x", mode: "keyword", collections: [{ repository: "auto", collection: "papers" }] } as const;
+    expect(await knowledge.search(admin, input)).not.toHaveProperty("collections");
+    const { collections } = await knowledge.search(admin, { ...input, include_metadata: true });
+    expect(collections).toEqual([await knowledge.collection(admin, "auto", "papers")]);
+  });
+});
