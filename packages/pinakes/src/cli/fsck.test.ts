@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { open } from "../open.ts";
-import { failureExitCode } from "./command.ts";
+import { failureExitCode, UsageError } from "./command.ts";
 import { fsck } from "./fsck.ts";
 import { failure, run } from "./test-terminal.ts";
 
@@ -54,5 +54,6 @@ it("R-TG-54 tells what is wrong in a table with exit code 1, puts it right with 
 
 it("refuses what is not there, and who is no admin", async () => {
   expect((await failure(call("nowhere"))).message).toContain("nowhere");
+  for (const wrong of ["kb/papers/x", "kb/", "/papers"]) await expect(call(wrong)).rejects.toThrow(UsageError);
   expect((await failure(call("--role", "user"))).message).toContain("admins");
 });

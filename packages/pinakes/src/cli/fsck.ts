@@ -1,6 +1,6 @@
 /** `pinakes fsck`: compares all stores with the records, and puts right what is wrong when asked to. */
 import type { AuditReport, Finding, JobView } from "../knowledge/index.ts";
-import { defineCommand, failureExitCode, type Group, type Outcome } from "./command.ts";
+import { defineCommand, failureExitCode, UsageError, type Group, type Outcome } from "./command.ts";
 import { count, grid, inTime } from "./layout.ts";
 import { actorOptions, withStores } from "./session.ts";
 import { styled, type Terminal } from "./terminal.ts";
@@ -21,7 +21,8 @@ still under way is left for later, and counted as waiting. The exit code is 1 wh
   run: (call) =>
     withStores(call, async (session) => {
       const { knowledge, caller } = session;
-      const [repository, collection] = call.words[0]?.split("/") ?? [];
+      const [repository, collection, ...more] = call.words[0]?.split("/") ?? [];
+      if (more.length > 0 || repository === "" || collection === "") throw new UsageError(`"${call.words[0]}" names nothing; write kb or kb/papers.`);
       const input = { repository, collection, repair: call.given.has("repair"), deep: call.given.has("deep") };
       const job = await waitForJob(session, await knowledge.audit.fsck(caller, input), call.terminal);
       if (job.status !== "succeeded") return unfinished(call.terminal, job);

@@ -15,6 +15,7 @@ describe.each(engines)("API keys on %s", (engine) => {
       workspace_id: "w1",
       groups: ["g", "h"],
       role: "repository_admin",
+      permissions: [],
       name: "CI",
       created_by: "root",
       expires_at: null,

@@ -1,5 +1,5 @@
 /** Which sources there are, by their kind: what each is told, and how it is opened. */
-import { z } from "zod";
+import type { z } from "zod";
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { issuePath, plainIssue } from "../containers/index.ts";

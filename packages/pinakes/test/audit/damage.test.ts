@@ -36,7 +36,11 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const place = await world.place();
     const before = await world.state(place);
     const { objects } = world.test.pinakes;
-    const stray = [`knowledge/${place.incarnation}/${randomUUID()}/1/content`, contentOf(place, place.first).replace("/1/", "/9/"), `knowledge/${place.incarnation}/odd`];
+    const stray = [
+      `knowledge/${place.incarnation}/${randomUUID()}/1/content`,
+      contentOf(place, place.first).replace("/1/", "/9/"),
+      `knowledge/${place.incarnation}/odd`,
+    ];
     for (const key of stray) await objects.put(world.scope, key, Buffer.from("stray"));
     expect(await world.fsck({ ...only(place), repair: true })).toMatchObject({ found: 0, waiting: 3 });
     world.time.shift += hourMs;
@@ -174,7 +178,10 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const passages = `${place.incarnation}.1`;
     await vectors.compact(world.scope, passages, { all: true });
     const { keys } = await objects.list(world.scope, `vectors/${passages}/`, { limit: 1_000 });
-    await objects.delete(world.scope, keys.filter(({ key }) => key.includes("/segments/")).map(({ key }) => key));
+    await objects.delete(
+      world.scope,
+      keys.filter(({ key }) => key.includes("/segments/")).map(({ key }) => key),
+    );
     expect(keys.some(({ key }) => key.includes("/segments/"))).toBe(true);
     const found = await world.kinds({ ...only(place), deep: true });
     expect(found).toContain("manifest_broken");
@@ -186,7 +193,10 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const own = `${place.incarnation}.own`;
     await vectors.compact(world.scope, own, { all: true });
     const files = await objects.list(world.scope, `vectors/${own}/`, { limit: 1_000 });
-    await objects.delete(world.scope, files.keys.filter(({ key }) => key.includes("/segments/")).map(({ key }) => key));
+    await objects.delete(
+      world.scope,
+      files.keys.filter(({ key }) => key.includes("/segments/")).map(({ key }) => key),
+    );
     const report = await world.fsck({ ...only(place), repair: true });
     expect(report.left).toBeGreaterThan(0);
     for (const { kind, repaired, detail } of report.findings) expect({ kind, repaired, detail }).toMatchObject({ kind: "manifest_broken", repaired: false });
@@ -202,13 +212,21 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await triples.open(world.scope, incarnation);
     await triples.write(world.scope, incarnation, { insert: [{ s: "<urn:a>", p: "<urn:b>", o: "<urn:c>", g: "" }] });
     const document = { repository_id: "gone", incarnation, kind: "document" };
-    await items.batch(world.scope, "documents", ["gone", incarnation], [
-      { op: "create", document: { ...document, id: "fence", kind: "fence", status: "ACTIVE", held: true, generation: 1, collection_id: "x" } },
-      { op: "create", document: { ...document, id: "document:x" } },
-    ]);
+    await items.batch(
+      world.scope,
+      "documents",
+      ["gone", incarnation],
+      [
+        { op: "create", document: { ...document, id: "fence", kind: "fence", status: "ACTIVE", held: true, generation: 1, collection_id: "x" } },
+        { op: "create", document: { ...document, id: "document:x" } },
+      ],
+    );
     const strays = async (repair = false) => {
       const { findings } = await world.fsck({ repair });
-      return findings.filter((one) => one.incarnation === incarnation).map(({ kind, store, repaired }) => `${kind} ${store} ${repaired}`).toSorted();
+      return findings
+        .filter((one) => one.incarnation === incarnation)
+        .map(({ kind, store, repaired }) => `${kind} ${store} ${repaired}`)
+        .toSorted();
     };
     const all = (repaired: boolean) => ["documents", "objects", "triples", "vectors"].map((store) => `unknown_incarnation ${store} ${repaired}`);
     // First seen now: it may be so new that an index does not show its record yet.

@@ -36,7 +36,14 @@ describe.each([
     await objects.put(scope, `knowledge/${unknown}/d/1/content`, Buffer.from("stray"));
     expect(await world.fsck()).toMatchObject({ waiting: 2 });
     world.time.shift += hourMs;
-    const planted = ["counter_off", "counter_off", "object_without_record", "record_without_object", "triples_without_support_source", "vectors_without_document"];
+    const planted = [
+      "counter_off",
+      "counter_off",
+      "object_without_record",
+      "record_without_object",
+      "triples_without_support_source",
+      "vectors_without_document",
+    ];
     expect(await world.kinds()).toEqual([...planted, "unknown_incarnation"].toSorted());
     expect(await world.kinds({ repair: true })).toEqual([...planted.map((kind) => `${kind} repaired`), "unknown_incarnation"].toSorted());
     world.time.shift += dayMs;

@@ -69,7 +69,7 @@ describe("operations", () => {
     const queues = (await server.call("GET", "/v1/queues", { key: admin })).json["items"] as Json[];
     const topic = queues.find(({ name }) => name === "object-storage-management-cache") as Json;
     expect((topic["waiting"] as number) + (topic["in_progress"] as number)).toBe(1);
-    expect((await server.call("POST", `/v1/operations/${id}:retry`, { key: user })).status).toBe(404);
+    expect((await server.call("POST", `/v1/operations/${id}:retry`, { key: user })).status).toBe(403);
     broken = false;
     expect((await server.call("POST", `/v1/operations/${id}:retry`, { key: admin })).status).toBe(202);
     await ended(id);
@@ -186,6 +186,6 @@ describe("the queues of the lifecycle", () => {
     const again = await until(async () => (await dead(admin)).find((one) => (one["message"] as Json)["marker"] === "mine" && one["dead_id"] !== own["dead_id"]));
     expect((await server.call("POST", `/v1/queues/${topic}/dead/${again["dead_id"] as string}:discard`, { key: admin })).status).toBe(204);
     expect((await dead(admin)).map(({ message }) => message)).toEqual(["not even an object"]);
-    for (const path of ["/v1/queues/nothing/dead", `${at}`.replace("/dead/", "/dead/")]) expect([404, 405]).toContain((await server.call("GET", path, { key: admin })).status);
+    for (const path of ["/v1/queues/nothing/dead"]) expect((await server.call("GET", path, { key: admin })).status).toBe(404);
   });
 });

@@ -41,7 +41,7 @@ describe("a folder that Chroma wrote", () => {
     const { hits } = await process.knowledge.rows.query(world.admin, "kb", id, { vector: row?.vector ?? [], limit: answer.length });
     expect(hits).toHaveLength(answer.length);
     const found = hits.find((hit) => hit.id === row?.id);
-    expect(found).toMatchObject({ metadata: row?.metadata ?? {}, ...(row?.text == null ? {} : { text: row.text }) });
+    expect(found).toMatchObject({ metadata: row?.metadata ?? {}, ...(typeof row?.text === "string" ? { text: row.text } : {}) });
     // Again: nothing to do.
     const again = await process.plan({ kind: "chroma", repository: "kb", folder: folder.path, collections: { docs: id } });
     expect((await process.units(again.migration_id))[0]).toMatchObject({ status: "already" });

@@ -195,10 +195,10 @@ describe("copy, proof and switch", () => {
     const quads = triples(200).map(([s, p, o]) => ({ s: `<${s}>`, p: `<${p}>`, o: `"${o}"`, g: "" }));
     await world.triples.open(held.scope, "space-p");
     await world.triples.write(held.scope, "space-p", { insert: quads });
-    const given = async function* () {
+    const all200 = async function* () {
       yield* quads;
     };
-    expect(await checkPatterns(world.triples, held, given)).toEqual([]);
+    expect(await checkPatterns(world.triples, held, all200)).toEqual([]);
     const blind = new Proxy(world.triples, {
       get: (target, name) =>
         name === "match"
@@ -208,7 +208,7 @@ describe("copy, proof and switch", () => {
             }
           : (Reflect.get(target, name, target) as unknown),
     });
-    const wrong = await checkPatterns(blind, held, given);
+    const wrong = await checkPatterns(blind, held, all200);
     expect(wrong.join("\n")).toMatch(/get_po .* finds 0 triples, the source has 1/);
     expect(wrong.join("\n")).toMatch(/get_po .* examines 200 rows more/);
   });

@@ -41,9 +41,14 @@ const steps = [
   ["cutover", "cutOverMigration", "Compare once more, and open the collections for writers"],
 ] as const;
 
+const begun = (migration: MigrationView) => accepted(migration, { location: `/v1/migrations/${migration.migration_id}` });
+const answers = { 202: { description: "The migration; its state says how far it is.", schema: Migration } };
+
 export function migrationRoutes(migrations: Migrations): readonly Route[] {
-  const begun = (migration: MigrationView) => accepted(migration, { location: `/v1/migrations/${migration.migration_id}` });
-  const answers = { 202: { description: "The migration; its state says how far it is.", schema: Migration } };
+  return [...recordRoutes(migrations), ...stepRoutes(migrations)];
+}
+
+function recordRoutes(migrations: Migrations): readonly Route[] {
   return [
     defineRoute({
       method: "POST",
@@ -94,6 +99,11 @@ export function migrationRoutes(migrations: Migrations): readonly Route[] {
       answers: { 200: { description: "A page.", schema: pageOf(Unit) } },
       handler: async ({ caller, params: p, query }) => ok(await migrations.units(caller, p.mid, query)),
     }),
+  ];
+}
+
+function stepRoutes(migrations: Migrations): readonly Route[] {
+  return [
     ...steps.map(([step, operationId, summary]) =>
       defineRoute({
         method: "POST",

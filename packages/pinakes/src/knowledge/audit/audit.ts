@@ -74,7 +74,8 @@ export class Audit {
       for await (const one of allCollections(this.#pieces.parts.items, scope, record.repository_id)) {
         if (collection !== undefined && one.collection_id !== collection) continue;
         done += 1;
-        await tell({ done, total: Math.max(done, findings.checked.collections + 1) });
+        // How many there are is known at the end.
+        await tell({ done, total: done });
         await auditCollection(run, one);
       }
     }
@@ -106,8 +107,7 @@ export class Audit {
     const { library } = this.#pieces;
     if ((await library.repository(scope, repository)) === undefined) throw notFound(`repository "${repository}"`);
     const found = collection === undefined ? undefined : await library.collection(scope, repository, collection);
-    if (collection !== undefined && (found === undefined || !isLive(found.record)))
-      throw notFound(`collection "${collection}" in repository "${repository}"`);
+    if (collection !== undefined && (found === undefined || !isLive(found.record))) throw notFound(`collection "${collection}" in repository "${repository}"`);
   }
 }
 

@@ -46,7 +46,7 @@ export async function checkCollectionCount(run: AuditRun, { repository_id }: Rep
     const document: JsonObject = countDocument(repository_id, counted);
     const write = { document, ...(after === undefined ? { op: "create" as const } : { op: "replace" as const, ifMatch: after.etag }) };
     if (run.repair && !(await written(parts.items.write(scope, collectionsContainer.name, [repository_id], write)))) continue;
-    const detail = `It says ${String(kept ?? "nothing")}; there are ${counted} collections.`;
+    const detail = `It says ${JSON.stringify(kept ?? null)}; there are ${counted} collections.`;
     return run.findings.add({ kind: "counter_off", store: "collections", repository_id, key: itemIds.count, detail, repaired: run.repair });
   }
 }

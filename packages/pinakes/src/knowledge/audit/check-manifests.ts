@@ -41,7 +41,8 @@ async function look(run: LifeRun, name: string): Promise<readonly Broken[]> {
   for (let looks = 0; looks < auditLimits.manifestLooksMax; looks += 1) {
     run.signal.throwIfAborted();
     const now = await once(run, name);
-    broken = broken === undefined ? now : broken.filter((one) => now.some(({ kind, key, detail }) => kind === one.kind && key === one.key && detail === one.detail));
+    broken =
+      broken === undefined ? now : broken.filter((one) => now.some(({ kind, key, detail }) => kind === one.kind && key === one.key && detail === one.detail));
     if (broken.length === 0) return [];
   }
   return broken ?? [];

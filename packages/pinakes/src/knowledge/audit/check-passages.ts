@@ -94,7 +94,14 @@ async function checkLeft(run: LifeRun, { documentId, run: number, last }: Group,
   if (!quiet && !(await suspects.isOld(scope.tenant, "vectors_without_document", what))) return run.findings.wait();
   if (run.repair) await appendRows(parts, scope, shelf.vectors(generation), { delete: ids }, run.signal);
   const detail = `${ids.length} passages of run ${number} that no record names.`;
-  await found(run, { kind: "vectors_without_document", store: "vectors", document_id: documentId, key: shelf.vectors(generation), detail, repaired: run.repair });
+  await found(run, {
+    kind: "vectors_without_document",
+    store: "vectors",
+    document_id: documentId,
+    key: shelf.vectors(generation),
+    detail,
+    repaired: run.repair,
+  });
 }
 
 /** What is shown has all its rows from the moment on that it is shown: fewer are too few, unless the record changed meanwhile. */

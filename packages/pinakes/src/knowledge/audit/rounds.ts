@@ -96,7 +96,14 @@ export class AuditRounds {
       const sums = added(state.found, counts);
       const now = clock.now();
       const over = place === undefined;
-      state = { ...state, owner, until: now + auditLimits.roundLeaseMs, place: place ?? {}, found: sums, last: over ? { finished_at: now, found: sums } : state.last };
+      state = {
+        ...state,
+        owner,
+        until: now + auditLimits.roundLeaseMs,
+        place: place ?? {},
+        found: sums,
+        last: over ? { finished_at: now, found: sums } : state.last,
+      };
       etag = await this.#write(state, etag);
       this.#tell(state);
       if (over) break;

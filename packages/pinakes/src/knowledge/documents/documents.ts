@@ -113,7 +113,9 @@ export class Documents {
     const left = {
       chunks: [...shownRanges(record), ...unfinishedChunks(record, generation)],
       object_keys:
-        record.source.type === "existing" ? [] : numbers.flatMap((number) => [contentKey(shelf, document_id, number), ...derivedKeys(shelf, document_id, number)]),
+        record.source.type === "existing"
+          ? []
+          : numbers.flatMap((number) => [contentKey(shelf, document_id, number), ...derivedKeys(shelf, document_id, number)]),
       now: this.#parts.clock.now(),
     };
     await shelf.write([

@@ -43,14 +43,14 @@ export class LisaSource implements MigrationSource {
   async measure(_: unknown, { problem }: Reading): Promise<Inventory> {
     const report = await this.#import(true);
     for (const { file, line, reason } of report.problems) problem({ where: `${file}${line === 0 ? "" : ` line ${line}`}`, reason });
-    const count = sum(report, "created") + sum(report, "skipped");
-    return { rows: count + sum(report, "refused"), count, hash: await this.#hash() };
+    const count = total(report, "created") + total(report, "skipped");
+    return { rows: count + total(report, "refused"), count, hash: await this.#hash() };
   }
 
   async measureHeld(): Promise<Measured> {
     const report = await this.#import(true);
-    const missing = sum(report, "created") + sum(report, "refused");
-    return { count: sum(report, "skipped"), hash: missing === 0 ? await this.#hash() : "" };
+    const missing = total(report, "created") + total(report, "refused");
+    return { count: total(report, "skipped"), hash: missing === 0 ? await this.#hash() : "" };
   }
 
   async differences(): Promise<Differences> {
@@ -65,7 +65,7 @@ export class LisaSource implements MigrationSource {
       const [first] = report.problems;
       throw new PinakesError("CONFLICT", `${report.problem_count} items were refused, the first: ${first?.file} line ${first?.line}: ${first?.reason}`);
     }
-    const copied = sum(report, "created") + sum(report, "skipped");
+    const copied = total(report, "created") + total(report, "skipped");
     yield { checkpoint: { copied }, copied };
   }
 
@@ -93,6 +93,6 @@ export class LisaSource implements MigrationSource {
   }
 }
 
-function sum({ counts }: ImportReport, outcome: "created" | "skipped" | "refused"): number {
-  return Object.values(counts).reduce((total, count) => total + count[outcome], 0);
+function total({ counts }: ImportReport, outcome: "created" | "skipped" | "refused"): number {
+  return Object.values(counts).reduce((all, count) => all + count[outcome], 0);
 }

@@ -74,7 +74,7 @@ export class ChromaServerReader implements RowReader {
   async *rows({ name, keep }: UnitName, signal: AbortSignal): AsyncGenerator<ForeignRow> {
     for (let offset = 0; ; offset += pageRows) {
       const body = { limit: pageRows, offset, include: ["documents", "metadatas", "embeddings"] };
-      const page = await this.#ask(`${this.#root}/${encodeURIComponent(String(keep))}/get`, signal, body);
+      const page = await this.#ask(`${this.#root}/${encodeURIComponent(keep as string)}/get`, signal, body);
       const { ids, embeddings, documents, metadatas } = (isJsonObject(page) ? page : {}) as Readonly<Record<string, readonly unknown[] | null>>;
       if (!Array.isArray(ids)) throw this.#odd("a page of rows has no ids");
       for (const [i, id] of ids.entries()) {

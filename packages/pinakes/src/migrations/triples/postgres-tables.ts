@@ -45,7 +45,7 @@ export class PostgresTables implements LegacyTables {
       [this.#schema, table],
     );
     const parts = [
-      ...columns.map(({ name, type, required }) => `${quoted(name as string)} ${type}${required === true ? " NOT NULL" : ""}`),
+      ...columns.map(({ name, type, required }) => `${quoted(name as string)} ${type as string}${required === true ? " NOT NULL" : ""}`),
       ...keys.map(({ def }) => def),
     ];
     return {

@@ -41,7 +41,12 @@ export class Audited implements AsyncDisposable {
     expect([first.status, second.status]).toEqual(["indexed", "indexed"]);
     await knowledge.rows.upsert(admin, repository, collection_id, { items: [{ id: "own", vector: [1, 2] }] });
     const body = Buffer.from("<urn:a> <urn:b> <urn:c> .\n");
-    await knowledge.graph.loadTriples(admin, repository, collection_id, { format: "ntriples", body: (async function* () { yield body; })() });
+    await knowledge.graph.loadTriples(admin, repository, collection_id, {
+      format: "ntriples",
+      body: (async function* () {
+        yield body;
+      })(),
+    });
     return { ...place, incarnation, first: first.document_id, second: second.document_id };
   }
 

@@ -164,7 +164,10 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   listDeadLetters: [{ kind: "admin" }],
   redriveDeadLetter: [{ ...thing, adminsOnly: true }],
   discardDeadLetter: [{ ...thing, adminsOnly: true }],
-  fsck: [withBody(({ rid }) => ({ repository: rid, repair: true }), { adminsOnly: true }), withBody(({ rid, cid }) => ({ repository: rid, collection: cid }), { adminsOnly: true })],
+  fsck: [
+    withBody(({ rid }) => ({ repository: rid, repair: true }), { adminsOnly: true }),
+    withBody(({ rid, cid }) => ({ repository: rid, collection: cid }), { adminsOnly: true }),
+  ],
   listFsckFindings: [{ ...thing, adminsOnly: true }],
   getStats: [{ kind: "admin" }],
   listOperations: [list, { kind: "list", query: ({ rid, cid }) => `repository=${rid}&collection=${cid}` }],

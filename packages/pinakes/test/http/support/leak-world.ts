@@ -45,8 +45,6 @@ export async function buildLeakWorld(server: TestServer): Promise<LeakWorld> {
   ];
   await server.call("DELETE", "/v1/repositories/vault-3141/collections/trashed-1732", { key: ann });
   await server.call("POST", "/v1/repositories/vault-3141/collections/shelved-2236:archive", { key: ann });
-  const { items } = (await server.call("GET", "/v1/operations?collection=shelved-2236", { key: boss })).json as { items: Json[] };
-  putAway[1] = { ...(putAway[1] as Target), oid: items[0]?.["operation_id"] as string };
   const ids = await collectIds(server, boss, [...Object.values(targets), ...putAway]);
   return { boss, ann, targets, putAway, ids };
 }
@@ -83,6 +81,10 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   const { job_id } = await make(key, `${at}:reindex`, {});
   await until(async () => (await server.call("GET", `/v1/jobs/${job_id as string}`, { key })).json["status"] === "succeeded");
   await server.settled(key, `${at}/documents/${did}`);
+  await make(key, `${at}:archive`, {});
+  const { items } = (await server.call("GET", `/v1/operations?repository=${rid}&collection=${cid}`, { key })).json as { items: Json[] };
+  const oid = items[0]?.["operation_id"] as string;
+  await make(key, `${at}:unarchive`, {});
   const { evaluation_id } = await make(key, "/v1/evaluations", {
     name: `Questions ${marker}`,
     collections: [{ repository: rid, collection: cid }],
@@ -94,7 +96,7 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   await until(async () => (await server.call("GET", `/v1/migrations/${mid}`, { key: admin })).json["state"] === "planned");
   const token = (grant["url"] as string).split("/").at(-1) as string;
   const [jid, kid, eid, pid] = [job_id, key_id, evaluation_id, pipeline_id] as [string, string, string, string];
-  return { rid, cid, did, jid, kid, eid, pid, oid: jid, mid, token, q: "documents", dead: `${did}.1` };
+  return { rid, cid, did, jid, kid, eid, pid, oid, mid, token, q: "documents", dead: `${did}.1` };
 }
 
 const idFields =

@@ -10,7 +10,15 @@ import { defaultGraph } from "../../../src/domain/rdf.ts";
 import { systemScope, type Scope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
-import { openKnowledge, quotaDefaults, type JobView, type Knowledge, type KnowledgeParts, type OpenedKnowledge, type OpenKnowledgeOptions } from "../../../src/knowledge/index.ts";
+import {
+  openKnowledge,
+  quotaDefaults,
+  type JobView,
+  type Knowledge,
+  type KnowledgeParts,
+  type OpenedKnowledge,
+  type OpenKnowledgeOptions,
+} from "../../../src/knowledge/index.ts";
 import type { Lifecycle } from "../../../src/lifecycle/index.ts";
 import type { ItemStore } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";

@@ -39,9 +39,9 @@ export class World implements AsyncDisposable {
     const items = await openMemoryItems({ clock });
     const objects = openMemoryObjects({ clock });
     const vectors = await openVectors({ items, objects, clock, system, threads: 1 });
-    const triples = await openItemTriples({ items, scope: system });
+    const quads = await openItemTriples({ items, scope: system });
     const folder = await mkdtemp(join(tmpdir(), "pinakes-migrations-"));
-    later.world = new World({ items, objects, triples, vectors, folder });
+    later.world = new World({ items, objects, triples: quads, vectors, folder });
     const process = await later.world.process();
     await process.knowledge.createRepository(later.world.admin, { repository_id: "kb" });
     await process.close();
