@@ -83,7 +83,10 @@ export interface OpenedArchive {
 }
 
 /** The items of a store as they are stored, and the store itself over the same engine. Memory has nothing to move. */
-export async function openArchive({ items: location, database, objectsChosen }: StoresConfig, { clock, objects, spillScope }: EngineContext): Promise<OpenedArchive> {
+export async function openArchive(
+  { items: location, database, objectsChosen }: StoresConfig,
+  { clock, objects, spillScope }: EngineContext,
+): Promise<OpenedArchive> {
   const opened = async (engine: DumpableEngine) => ({ items: await createItemStore(engine, { clock }), archive: archiveOf(engine) });
   switch (location.engine) {
     case "sqlite":
@@ -93,7 +96,10 @@ export async function openArchive({ items: location, database, objectsChosen }: 
     case "dynamodb": {
       const { engine: _, ...place } = location;
       const spill = objectsChosen ? { objects: { store: objects, scope: spillScope() } } : {};
-      return { ...(await opened(await (await import("./drivers/dynamodb/index.ts")).connectDynamoEngine({ ...place, clock, ...spill }))), spillPrefix: "spill/" };
+      return {
+        ...(await opened(await (await import("./drivers/dynamodb/index.ts")).connectDynamoEngine({ ...place, clock, ...spill }))),
+        spillPrefix: "spill/",
+      };
     }
     case "memory":
       throw invalid("What is in memory is gone with its process: it cannot be moved.");

@@ -14,7 +14,18 @@ import { recordingContainers, sweepExpired } from "./items/sweeper.ts";
 import type { Lifecycle } from "./lifecycle/index.ts";
 import { openKnowledge, quotaDefaults, walkWorkspaces, type AuditFigures, type Knowledge, type OpenedKnowledge, type Quotas } from "./knowledge/index.ts";
 import { Migrations, moveStores, type MoveReport, type MovingStores } from "./migrations/index.ts";
-import { openArchive, openChats, openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, openTriples, type PipelineOptions } from "./open-engines.ts";
+import {
+  openArchive,
+  openChats,
+  openItems,
+  openModels,
+  openObjects,
+  openParsers,
+  openPipelinePlaces,
+  openQueue,
+  openTriples,
+  type PipelineOptions,
+} from "./open-engines.ts";
 import { openState, type OpenedState, type State } from "./state/index.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
@@ -433,7 +444,9 @@ class OpenPinakes implements Pinakes {
     });
     const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
     const late = oldestMs / 1_000 > this.deletionLagSecondsMax;
-    const lag = late ? [["deletion lag", `a delete is not done after ${Math.round(oldestMs / 1_000)} s; ${this.deletionLagSecondsMax} s are allowed`] as const] : [];
+    const lag = late
+      ? [["deletion lag", `a delete is not done after ${Math.round(oldestMs / 1_000)} s; ${this.deletionLagSecondsMax} s are allowed`] as const]
+      : [];
     const stuck = failed === 0 ? [] : [["deletions", `${failed} that some store has not confirmed; see the operations that failed`] as const];
     return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries([...warnings, ...stuck, ...lag]) };
   }

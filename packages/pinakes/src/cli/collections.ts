@@ -169,14 +169,14 @@ const remove = defineCommand({
   run: (call) =>
     withAddress(call, async (session, { repository, collection }) => {
       const { knowledge, caller } = session;
-      const purge = call.given.has("purge");
-      const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: purge });
+      const final = call.given.has("purge");
+      const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: final });
       const what = `Collection ${repository}/${collection} (${name}) with ${count(document_count, "document")} will be`;
-      if (purge) await confirm(call, { what: `${what} removed for good.`, type: collection, unasked: "refused" });
+      if (final) await confirm(call, { what: `${what} removed for good.`, type: collection, unasked: "refused" });
       else await confirm(call, { what: `${what} deleted; it can be restored for 90 days.`, unasked: "refused" });
-      const job = await knowledge.deleteCollection(caller, repository, collection, { purge, confirm: collection });
+      const job = await knowledge.deleteCollection(caller, repository, collection, { purge: final, confirm: collection });
       const ended = await jobBegun(call, session, job, true);
-      if (purge || ended.code !== 0) return ended;
+      if (final || ended.code !== 0) return ended;
       const { purge_at } = await knowledge.collection(caller, repository, collection, { deleted: true });
       const text = `Deleted. Until ${inTime(purge_at)} it can be had back: pinakes collections restore ${repository}/${collection}`;
       return { ...ended, show: () => text };

@@ -50,6 +50,18 @@ describe("a token", () => {
     expect((await f.t.identity.workspaces.list(f.t.root)).items).toMatchObject([{ workspace_id: "default" }, { workspace_id: "w1", created_by: "u1" }]);
   });
 
+  it("has the permissions of the claim that the settings name; other words in it mean nothing, and without the setting nobody has any", async () => {
+    await using f = await fixture({ permissionsClaim: "scope" });
+    const granted = async (claims: JWTPayload) => (await f.t.by(await f.issuer.token(claims))).caller.permissions;
+    expect(await granted({ scope: "openid purge profile" })).toEqual(["purge"]);
+    expect(await granted({ scope: ["purge", "purge", "admin"] })).toEqual(["purge"]);
+    expect(await granted({ scope: "openid purges" })).toEqual([]);
+    expect(await granted({})).toEqual([]);
+    await expect(granted({ scope: 3 })).rejects.toMatchObject({ code: "UNAUTHENTICATED", detail: expect.stringContaining('claim "scope"') as string });
+    await using plain = await fixture();
+    expect((await plain.t.by(await plain.issuer.token({ scope: "purge", permissions: ["purge"] }))).caller.permissions).toEqual([]);
+  });
+
   it("may carry its claims under other names, and inside of others", async () => {
     await using f = await fixture({ userClaim: "https://x.example/user", groupsClaim: "realm_access.roles", workspaceClaim: "org" });
     const claims = { "https://x.example/user": "u2", realm_access: { roles: ["r"] }, org: "w9" };

@@ -15,7 +15,17 @@ export { Knowledge, type DeleteOptions } from "./knowledge.ts";
 export type { ListPage } from "./paging.ts";
 export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";
-export type { CollectionChange, CollectionView, DocumentView, IndexingStatus, JobView, OperationView, RepositoryView, StoreView, UploadedDocument } from "./views.ts";
+export type {
+  CollectionChange,
+  CollectionView,
+  DocumentView,
+  IndexingStatus,
+  JobView,
+  OperationView,
+  RepositoryView,
+  StoreView,
+  UploadedDocument,
+} from "./views.ts";
 export type { BucketPlace, FolderPlace, NewPipeline, NotifiedPipeline, PipelinePlaces, PipelinePlan, PipelineView } from "./pipelines/index.ts";
 export type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 export type { CollectionPatch, NewCollection } from "./model/collections.ts";

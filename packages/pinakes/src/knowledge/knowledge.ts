@@ -81,7 +81,7 @@ export interface DeleteOptions {
 
 export interface CollectionUsage extends Usage {
   readonly triples: number;
-  /** How much each store holds of it: vectors, triples, keys of objects, and records of documents. */
+  /** How much each store holds of it: documents, vectors, triples, and keys of objects. */
   readonly stores: Readonly<Record<string, number>>;
 }
 
@@ -367,7 +367,9 @@ export class Knowledge {
     const named = known ?? result.hits.map(({ repository_id, collection_id }) => ({ repository: repository_id, collection: collection_id }));
     return {
       ...result,
-      ...(include_metadata === true ? { collections: await recordsOf(named, ({ repository, collection }) => this.collection(caller, repository, collection)) } : {}),
+      ...(include_metadata === true
+        ? { collections: await recordsOf(named, ({ repository, collection }) => this.collection(caller, repository, collection)) }
+        : {}),
       ...(lenient ? { collection_exists: missing.length === 0, missing } : {}),
     };
   }
@@ -428,7 +430,16 @@ export class Knowledge {
     const counted = await recount(this.#parts.items, new Shelf(this.#parts.items, caller.scope, collection), options);
     const { quads } = await this.#parts.triples.usage(caller.scope, collection.incarnation);
     const held = await Promise.all(this.#of.stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const));
-    return { ...counted, triples: quads, stores: { ...Object.fromEntries(held), vectors: await this.#of.rows.count(caller, collection), triples: quads } };
+    return {
+      ...counted,
+      triples: quads,
+      stores: {
+        ...Object.fromEntries(held),
+        documents: counted.recounted.document_count,
+        vectors: await this.#of.rows.count(caller, collection),
+        triples: quads,
+      },
+    };
   }
 
   /** What the caller, or for admins somebody else, may do with it, and why. Only admins are told about what is not visible. */

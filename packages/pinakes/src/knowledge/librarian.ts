@@ -138,7 +138,8 @@ export class Librarian {
         return { collections: [managed(caller, await this.#put(caller, id, request))] };
       } catch (error) {
         // Made, changed or removed by somebody else at the same moment: look again.
-        const raced = PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || (await this.#appeared(caller, id, error)));
+        const raced =
+          PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || (await this.#appeared(caller, id, error)));
         if (!raced || attempt >= attemptsMax) throw error;
       }
     }
@@ -151,7 +152,11 @@ export class Librarian {
       ...(description === undefined ? {} : { description }),
     };
     if (known === undefined)
-      return this.#calls.createCollection(caller, personalAlias, { collection_id: id, ...fields, ...(tags === undefined ? {} : { metadata: { tags: tags ?? [] } }) });
+      return this.#calls.createCollection(caller, personalAlias, {
+        collection_id: id,
+        ...fields,
+        ...(tags === undefined ? {} : { metadata: { tags: tags ?? [] } }),
+      });
     const patch = { ...fields, ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }) };
     if (Object.keys(patch).length === 0) return known;
     // Tags are written with the fields beside them, which must be those that were read.

@@ -83,6 +83,46 @@ it("a round is bounded, and another process goes on where the first one stopped;
   await third.close();
 });
 
+it("a step that fails is tried again, told of, and left out in the end; the others are looked at all the same", async () => {
+  await using world = await World.open();
+  const process = await auditing(world);
+  const bad = await world.fill(process, world.admin, "bad");
+  const good = await world.fill(process, world.admin, "good");
+  await world.objects.put(world.admin.scope, `knowledge/${good.incarnation}/x/1/content`, Buffer.from("stray"));
+  world.now += auditLimits.objectYoungMs;
+  process.calls.add({ at: (name) => name === `triples.match ${bad.incarnation}`, kind: "error-before", always: true });
+  for (let tries = 0; tries < auditLimits.stepTriesMax; tries += 1)
+    await expect(process.opened.audit.round(never)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await pass(world, process);
+  expect(process.opened.audit.figures.found).toEqual({ object_without_record: 1 });
+  expect(world.lines.filter((line) => line.includes("left out after 3 failures"))).toHaveLength(1);
+  await process.close();
+});
+
+it("a place that means nothing any more, as after another version wrote it, costs a workspace and not the pass", async () => {
+  await using world = await World.open();
+  const process = await auditing(world);
+  await world.fill(process, world.admin, "papers");
+  await world.items.write(system.forTenant("pinakes.audit"), "audit", ["rounds"], {
+    op: "create",
+    document: {
+      id: "state",
+      part: "rounds",
+      owner: "x",
+      until: 0,
+      place: { tenant: "acme", workspaces: "objects:t/acme0", stores: 9, repositories: "odd" },
+      failures: 0,
+      began_at: 0,
+      found: {},
+      last: null,
+    },
+  });
+  for (let tries = 0; tries <= auditLimits.stepTriesMax; tries += 1) await expect(process.opened.audit.round(never)).rejects.toMatchObject({ code: "INVALID" });
+  await pass(world, process);
+  expect(process.opened.audit.figures.lastPassAt).toBe(world.now);
+  await process.close();
+});
+
 it("workspaces of the book come first, then those that only have objects, each once; the system's own never", async () => {
   await using world = await World.open();
   for (const tenant of ["acme", "acme-x", "b", "zeta", "pinakes.own"]) await world.objects.put(system.forTenant(tenant), "k", Buffer.from("x"));

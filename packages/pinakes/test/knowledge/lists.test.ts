@@ -128,7 +128,7 @@ describe.each(engines)("lists on %s", (engine) => {
     expect(await names({ repositoryId, q: "odd", limit: 6 })).toHaveLength(20);
     // A tag is a whole tag.
     expect(await names({ repositoryId, tag: "thir" })).toEqual([]);
-    for (const bad of [{ sort: "size" }, { order: "up" }, { status: "x" }])
+    for (const bad of [{ sort: "colour" }, { order: "up" }, { status: "x" }])
       await expect(list({ repositoryId, ...(bad as object) })).rejects.toMatchObject({ code: "INVALID" });
   });
 

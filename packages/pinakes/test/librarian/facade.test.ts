@@ -227,7 +227,7 @@ describe("whose they are", () => {
       ["POST", `/v1/repositories/${rid}/collections/papers/triples`, [{ s: "a:s", p: "a:p", o: "a:o" }]],
     ];
     for (const [i, [method, path, body]] of of(secret).entries()) {
-      const [, never] = of(nobodys)[i] as readonly [string, string];
+      const [, never] = of(nobodys)[i] as [string, string, unknown?];
       const [theirs, none] = [await server.call(method, path, { key: cy, body }), await server.call(method, never, { key: cy, body })];
       expect([theirs.status, none.status], path).toEqual([404, 404]);
       expect(theirs.json["detail"], path).toBe((none.json["detail"] as string).replaceAll(nobodys, secret));

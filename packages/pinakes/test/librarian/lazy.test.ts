@@ -92,6 +92,14 @@ describe("loading", () => {
 });
 
 describe("a use", () => {
+  it("R-TG-28 is noted by an update in SPARQL too, which makes no collection", async () => {
+    await knowledge.createCollection(admin, "auto", { collection_id: "graph" });
+    const update = (id: string) => knowledge.graph.sparql(admin, "auto", id, { update: "INSERT DATA { <a:s> <a:p> <a:o> }" });
+    await update("graph");
+    expect((await knowledge.collection(admin, "auto", "graph")).last_used_at).toBe(new Date(world.now).toISOString());
+    await expect(update("typo")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
   it("is written at most once in a while, whatever happens in between", async () => {
     await loads()["embeddings"]?.("papers");
     const stats = async () => (await world.items.query(admin.scope, "documents", { index: "lives", equals: { held: true } })).items[0];

@@ -145,7 +145,7 @@ describe("by use and size", () => {
     await knowledge.rows.query(world.admin, "kb", "small", { vector: [1, 2] });
     expect(await ids({ sort: "size" })).toEqual(["large", "middle", "small", "empty"]);
     expect(await ids({ sort: "size", order: "asc" })).toEqual(["empty", "small", "middle", "large"]);
-    expect(await ids({ min_size_bytes: 300 , sort: "size"})).toEqual(["large", "middle"]);
+    expect(await ids({ min_size_bytes: 300, sort: "size" })).toEqual(["large", "middle"]);
     expect(await ids({ max_size_bytes: 299, sort: "size" })).toEqual(["small", "empty"]);
     expect(await ids({ sort: "last_used_at" })).toEqual(["small", "empty", "middle", "large"]);
     const since = new Date(world.now - useEveryMs).toISOString();
@@ -160,7 +160,7 @@ describe("by use and size", () => {
     for (const query of [{ tag: "t" }, { tag: "t", sort: "name" }, { sort: "size", tag: "t" }] as const) {
       const seen: string[] = [];
       let cursor: string | undefined;
-      do {
+      for (;;) {
         const page = await knowledge.listCollections(world.admin, { ...query, limit: 4, cursor });
         seen.push(...page.items.map(({ collection_id }) => collection_id));
         cursor = page.next_cursor ?? undefined;
@@ -171,7 +171,7 @@ describe("by use and size", () => {
         const stranger = makeCaller({ tenant: "acme", userId: "stranger", role: "admin" });
         await expect(knowledge.listCollections(stranger, asked)).rejects.toMatchObject({ code: "INVALID" });
         await expect(knowledge.listCollections(world.admin, { ...asked, q: "c" })).rejects.toMatchObject({ code: "INVALID" });
-      } while (true);
+      }
       expect(new Set(seen).size, JSON.stringify(query)).toBe(seen.length);
       for (let i = 0; i < 25; i += 1) expect(seen).toContain(`c${String(i).padStart(2, "0")}`);
     }

@@ -39,7 +39,8 @@ describe("operations", () => {
     expect(stores.map(({ store }) => store).toSorted()).toEqual(["documents", "objects", "triples", "vectors"]);
     for (const row of stores) expect(row).toMatchObject({ status: "confirmed", remaining: 0, error: null, attempts: 1 });
     expect(stores.find(({ store }) => store === "triples")).toMatchObject({ deleted: expect.any(Number) as number });
-    const list = async (query: string) => ((await server.call("GET", `/v1/operations?${query}`, { key: admin })).json["items"] as Json[]).map((one) => one["operation_id"]);
+    const list = async (query: string) =>
+      ((await server.call("GET", `/v1/operations?${query}`, { key: admin })).json["items"] as Json[]).map((one) => one["operation_id"]);
     expect(await list("collection=papers")).toEqual([id]);
     expect(await list("collection=papers&status=done&repository=kb")).toEqual([id]);
     expect(await list("status=failed")).toEqual([]);
@@ -104,7 +105,12 @@ describe("the trash", () => {
         one["incarnation"],
         one["displaced"],
       ]);
-    expect((await trash()).toSorted()).toEqual([[lives[0], true], [lives[1], true]].toSorted());
+    expect((await trash()).toSorted()).toEqual(
+      [
+        [lives[0], true],
+        [lives[1], true],
+      ].toSorted(),
+    );
     const first = `incarnation=${lives[0] as string}`;
     expect((await server.call("GET", `${kb}/phoenix?deleted=true&${first}`, { key: admin })).json["description"]).toBe("life 0");
     const taken = await server.call("POST", `${kb}/phoenix:restore?${first}`, { key: admin });
@@ -139,7 +145,10 @@ describe("the permission to purge", () => {
     expect(listed.find(({ user_id }) => user_id === "petra")).toMatchObject({ permissions: ["purge"] });
     for (const key of [user, petra]) expect((await server.call("POST", "/v1/keys", { key, body: input })).status).toBe(403);
     expect((await server.call("POST", "/v1/keys", { key: rootToken, body: { user_id: "x", permissions: ["fly"] } })).status).toBe(400);
-    for (const [name, key, status] of [["hers", petra, 202], ["his", user, 403]] as const) {
+    for (const [name, key, status] of [
+      ["hers", petra, 202],
+      ["his", user, 403],
+    ] as const) {
       await server.call("POST", kb, { key, body: { collection_id: name } });
       expect((await server.call("DELETE", `${kb}/${name}?purge=true&confirm=${name}`, { key })).status).toBe(status);
     }
@@ -157,7 +166,11 @@ describe("the queues of the lifecycle", () => {
     const topic = vector_storage_management_topic;
     const mine = { operation: 7, workspace_id: "default", marker: "mine" };
     const theirs = { operation: 7, workspace_id: "globex", marker: "theirs" };
-    for (const [group, body] of [["a:b/c", mine], ["g", theirs], ["nobody", "not even an object"]] as const)
+    for (const [group, body] of [
+      ["a:b/c", mine],
+      ["g", theirs],
+      ["nobody", "not even an object"],
+    ] as const)
       await server.pinakes.queue.send(lifecycleScope, topic, { body, group });
     const dead = async (key: string) => (await server.call("GET", `/v1/queues/${topic}/dead`, { key })).json["items"] as Json[];
     await until(async () => ((await server.pinakes.queue.dead.list(lifecycleScope, topic)).letters.length === 3 ? true : undefined));
@@ -183,7 +196,9 @@ describe("the queues of the lifecycle", () => {
     expect((await server.call("POST", `${at}:discard`, { key: user })).status).toBe(403);
     expect((await server.call("POST", `${at}:redrive`, { key: admin })).status).toBe(202);
     // Nobody understands it the second time either.
-    const again = await until(async () => (await dead(admin)).find((one) => (one["message"] as Json)["marker"] === "mine" && one["dead_id"] !== own["dead_id"]));
+    const again = await until(async () =>
+      (await dead(admin)).find((one) => (one["message"] as Json)["marker"] === "mine" && one["dead_id"] !== own["dead_id"]),
+    );
     expect((await server.call("POST", `/v1/queues/${topic}/dead/${again["dead_id"] as string}:discard`, { key: admin })).status).toBe(204);
     expect((await dead(admin)).map(({ message }) => message)).toEqual(["not even an object"]);
     for (const path of ["/v1/queues/nothing/dead"]) expect((await server.call("GET", path, { key: admin })).status).toBe(404);

@@ -13,7 +13,7 @@
  */
 import { invariant } from "../../domain/invariant.ts";
 import { compileContainer, mergeDefinitions, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
-import type { Dynamo } from "./client.ts";
+import type { Attributes, Dynamo } from "./client.ts";
 import { errorName } from "./errors.ts";
 import { containerTable, createContainerTable, expiryGsi, indexGsi, type TableIndex } from "./schema.ts";
 import { backoffMs, monotonicMs, sleep } from "./waiting.ts";
@@ -129,13 +129,14 @@ export class Definitions {
   /** Of every container that is stored. */
   async all(): Promise<readonly NormalDefinition[]> {
     const found: NormalDefinition[] = [];
-    for (let start: Record<string, { S?: string }> | undefined, first = true; first || start !== undefined; first = false) {
+    for (let start: Attributes | undefined, first = true; first || start !== undefined; first = false) {
       const page = await this.#dynamo.repeat("list the containers", (api) =>
-        api.scan({ TableName: this.#meta, ConsistentRead: true, ...(start === undefined ? {} : { ExclusiveStartKey: start as { pk: { S: string } } }) }),
+        api.scan({ TableName: this.#meta, ConsistentRead: true, ...(start === undefined ? {} : { ExclusiveStartKey: start }) }),
       );
       for (const item of page.Items ?? [])
-        if (item["pk"]?.S?.startsWith("container#") === true && item["def"]?.S !== undefined) found.push((JSON.parse(item["def"].S) as StoredDefinition).definition);
-      start = page.LastEvaluatedKey as typeof start;
+        if (item["pk"]?.S?.startsWith("container#") === true && item["def"]?.S !== undefined)
+          found.push((JSON.parse(item["def"].S) as StoredDefinition).definition);
+      start = page.LastEvaluatedKey;
     }
     return found;
   }

@@ -36,7 +36,11 @@ export async function openPostgresItems({
 }
 
 /** The engine below the store, for moving all of it elsewhere. */
-export async function connectPostgresEngine({ url, database, clock = systemClock }: PostgresItemsOptions & { readonly database: string }): Promise<PostgresItemEngine> {
+export async function connectPostgresEngine({
+  url,
+  database,
+  clock = systemClock,
+}: PostgresItemsOptions & { readonly database: string }): Promise<PostgresItemEngine> {
   return PostgresItemEngine.open(url, database, 10, clock);
 }
 

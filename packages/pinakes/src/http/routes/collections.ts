@@ -216,7 +216,12 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "collections",
       auth: "caller",
       params,
-      answers: { 200: { description: "Counters, and what a recount gives.", schema: z.looseObject({ document_count: z.number(), triples: z.number(), stores: z.record(z.string(), z.number()), consistent: z.boolean() }) } },
+      answers: {
+        200: {
+          description: "Counters, and what a recount gives.",
+          schema: z.looseObject({ document_count: z.number(), triples: z.number(), stores: z.record(z.string(), z.number()), consistent: z.boolean() }),
+        },
+      },
       handler: async ({ caller, params: p }) => ok(await knowledge.usage(caller, p.rid, p.cid)),
     }),
   ];

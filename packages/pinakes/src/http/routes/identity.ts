@@ -7,7 +7,14 @@ import { sessionCookieNameDefault } from "../kit/credentials.ts";
 import { id, Key, pageOf, paging } from "./schemas.ts";
 
 const Me = z
-  .looseObject({ user_id: z.string(), workspace_id: z.string(), groups: z.array(z.string()), role: z.enum(roles), permissions: z.array(z.enum(permissions)), via: z.string() })
+  .looseObject({
+    user_id: z.string(),
+    workspace_id: z.string(),
+    groups: z.array(z.string()),
+    role: z.enum(roles),
+    permissions: z.array(z.enum(permissions)),
+    via: z.string(),
+  })
   .meta({ id: "Me" });
 
 export function identityRoutes(identity: Identity): readonly Route[] {

@@ -34,9 +34,11 @@ export function librarianRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "collections",
       auth: "caller",
       readOnlyOk: true,
-      body: z.json().describe(
-        "{ operation, user, collection, timestamp, name, description, tags, tag_filter, tag_match: any | all, limit, cursor, confirm, purge }; fields that are not known are ignored.",
-      ),
+      body: z
+        .json()
+        .describe(
+          "{ operation, user, collection, timestamp, name, description, tags, tag_filter, tag_match: any | all, limit, cursor, confirm, purge }; fields that are not known are ignored.",
+        ),
       answers: { 200: { description: "Done; with the records that it is about.", schema: Response } },
       errors: {
         400: refused("The request is wrong: invalid_request, invalid_operation."),

@@ -14,7 +14,7 @@ const Dead = z
     cause: z.string(),
     reason: z.string().nullable(),
   })
- .meta({ id: "DeadLetter" });
+  .meta({ id: "DeadLetter" });
 const Queue = z.looseObject({ name: z.string(), waiting: z.number(), in_progress: z.number(), failed: z.number(), dead: z.number() }).meta({ id: "Queue" });
 
 export function operationRoutes(knowledge: Knowledge): readonly Route[] {

@@ -40,7 +40,7 @@ export interface Finding {
   readonly repaired: boolean;
 }
 
-export type Checked = Record<"repositories" | "collections" | "documents" | "objects" | "passages" | "triples" | "operations" | "lives", number>;
+type Checked = Record<"repositories" | "collections" | "documents" | "objects" | "passages" | "triples" | "operations" | "lives", number>;
 
 export interface AuditReport {
   readonly began_at: string;

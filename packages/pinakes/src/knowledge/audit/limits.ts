@@ -31,6 +31,8 @@ export const auditLimits = Object.freeze({
   /** In one round of the background. */
   roundStepsMax: 50,
   roundMsMax: 10_000,
+  /** A step that failed so often is left out of the pass. */
+  stepTriesMax: 3,
   /** Who took the round and is silent for so long has died. */
   roundLeaseMs: 300_000,
   /** From the end of a pass over everything to the next. */

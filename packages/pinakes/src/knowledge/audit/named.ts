@@ -7,7 +7,7 @@ import type { ItemStore } from "../../ports/item-store.ts";
 import type { Shelf } from "../documents/shelf.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type RemovalRecord } from "../model/records.ts";
 
-export interface Named {
+interface Named {
   readonly record: DocumentRecord | undefined;
   readonly removals: readonly RemovalRecord[];
   /** The document is gone, and its bytes stay: they were there before it. */
@@ -33,7 +33,7 @@ export async function readNamed(items: ItemStore, shelf: Shelf, documentId: stri
   return { record, removals, kept: kept !== undefined };
 }
 
-export interface RowName {
+interface RowName {
   readonly documentId: string;
   readonly run: number;
   readonly index: number;
@@ -77,7 +77,7 @@ export function isUnderWay({ status }: DocumentRecord): boolean {
   return status === "uploading" || status === "pending" || status === "indexing";
 }
 
-export interface WalkedDocument {
+interface WalkedDocument {
   readonly record: DocumentRecord;
   readonly etag: string;
 }

@@ -38,9 +38,16 @@ interface RoundState {
   readonly owner: string;
   readonly until: number;
   readonly place: Place;
+  /** Of the step that begins there. */
+  readonly failures: number;
   readonly began_at: number;
   readonly found: Counts;
   readonly last: { readonly finished_at: number; readonly found: Counts } | null;
+}
+
+interface Step {
+  readonly place: Place | undefined;
+  readonly counts: Counts;
 }
 
 export interface AuditFigures {
@@ -55,6 +62,7 @@ export interface RoundsParts {
   readonly system: SystemScope;
   readonly clock: Clock;
   readonly owner: string;
+  readonly log: (line: string) => void;
   readonly lifecycle: { readonly listing: readonly string[] };
   /** The workspace behind a place of the list; undefined at its end. */
   readonly workspaces: (after: string | undefined) => Promise<{ readonly tenant: string; readonly place: string } | undefined>;
@@ -83,7 +91,7 @@ export class AuditRounds {
     const { clock, owner } = this.#parts;
     const began = clock.now();
     const found = await this.#read();
-    let state: RoundState = found?.state ?? { owner, until: 0, place: {}, began_at: began, found: {}, last: null };
+    let state: RoundState = found?.state ?? { owner, until: 0, place: {}, failures: 0, began_at: began, found: {}, last: null };
     this.#tell(state);
     if (state.owner !== owner && state.until > began) return;
     const isFresh = Object.keys(state.place).length === 0;
@@ -92,18 +100,12 @@ export class AuditRounds {
     let etag = await this.#write({ ...state, owner, until: began + auditLimits.roundLeaseMs }, found?.etag);
     for (let steps = 0; etag !== undefined && steps < auditLimits.roundStepsMax; steps += 1) {
       if (signal.aborted || clock.now() - began > auditLimits.roundMsMax) break;
-      const { place, counts } = await this.#step(state.place, signal);
+      const { place, counts } = await this.#tried(state, etag, signal);
       const sums = added(state.found, counts);
       const now = clock.now();
       const over = place === undefined;
-      state = {
-        ...state,
-        owner,
-        until: now + auditLimits.roundLeaseMs,
-        place: place ?? {},
-        found: sums,
-        last: over ? { finished_at: now, found: sums } : state.last,
-      };
+      const last = over ? { finished_at: now, found: sums } : state.last;
+      state = { ...state, owner, until: now + auditLimits.roundLeaseMs, place: place ?? {}, failures: 0, found: sums, last };
       etag = await this.#write(state, etag);
       this.#tell(state);
       if (over) break;
@@ -112,8 +114,23 @@ export class AuditRounds {
     if (etag !== undefined) await this.#write({ ...state, owner, until: 0 }, etag);
   }
 
+  /** A step that fails is tried again by the next rounds, and left out when it fails too often: the rest must not wait for it. */
+  async #tried(state: RoundState, etag: string, signal: AbortSignal): Promise<Step> {
+    const { place } = state;
+    const skip = state.failures >= auditLimits.stepTriesMax;
+    try {
+      if (skip) this.#parts.log(`audit: left out after ${state.failures} failures: ${JSON.stringify(place)}`);
+      return await this.#step(place, signal, skip);
+    } catch (error) {
+      // Where not even the way on is known any more, it goes on with the next workspace.
+      const next = skip ? { place: { workspaces: place.workspaces }, failures: 0 } : { failures: state.failures + 1 };
+      if (!signal.aborted) await this.#write({ ...state, owner: this.#parts.owner, until: 0, ...next }, etag);
+      throw error;
+    }
+  }
+
   /** One page of lives, one repository or one collection. No place: everything was looked at. */
-  async #step(place: Place, signal: AbortSignal): Promise<{ readonly place: Place | undefined; readonly counts: Counts }> {
+  async #step(place: Place, signal: AbortSignal, skip: boolean): Promise<Step> {
     const { items, system, lifecycle, workspaces } = this.#parts;
     const findings = new Findings();
     if (place.tenant === undefined) {
@@ -123,19 +140,19 @@ export class AuditRounds {
     const run = beginAudit(this.#pieces, system.forTenant(place.tenant), { repair: false, deep: false, findings, signal });
     const store = lifecycle.listing[place.stores ?? 0];
     if (store !== undefined) {
-      const lives = await auditLivesPage(run, { store, cursor: place.lives, remove: true });
+      const lives = skip ? undefined : await auditLivesPage(run, { store, cursor: place.lives, remove: true });
       const stores = lives === undefined ? (place.stores ?? 0) + 1 : place.stores;
       return { place: { ...place, stores, lives }, counts: findings.counts };
     }
     if (place.repository !== undefined) {
       const { record, cursor } = await nextCollection(items, run.scope, place.repository, place.collections);
-      if (record !== undefined) await auditCollection(run, record);
+      if (record !== undefined && !skip) await auditCollection(run, record);
       const behind = cursor === undefined ? { ...place, repository: undefined, collections: undefined } : { ...place, collections: cursor };
       return { place: behind, counts: findings.counts };
     }
     if (place.lastRepository === true) return { place: { workspaces: place.workspaces }, counts: {} };
     const { record, cursor } = await nextRepository(items, run.scope, place.repositories);
-    if (record !== undefined) await auditRepository(run, record);
+    if (record !== undefined && !skip) await auditRepository(run, record);
     return { place: behindRepository(place, record, cursor), counts: findings.counts };
   }
 
@@ -146,9 +163,9 @@ export class AuditRounds {
 
   /** Undefined: another process was faster, and goes on. */
   async #write(state: RoundState, etag: string | undefined): Promise<string | undefined> {
-    const { owner, until, place, began_at, found, last } = state;
+    const { owner, until, place, failures, began_at, found, last } = state;
     // Only what is there is stored.
-    const document = JSON.parse(JSON.stringify({ ...key, owner, until, place, began_at, found, last })) as JsonObject;
+    const document = JSON.parse(JSON.stringify({ ...key, owner, until, place, failures, began_at, found, last })) as JsonObject;
     const write = etag === undefined ? ({ op: "create", document } as const) : ({ op: "replace", document, ifMatch: etag } as const);
     try {
       return (await this.#parts.items.write(this.#scope, auditContainer.name, [key.part], write)).etag;

@@ -15,7 +15,7 @@ export const auditTenant = "pinakes.audit";
 /** Suspicions, and how far the background is. */
 export const auditContainer: ContainerDefinition = Object.freeze({ name: "audit", partitionKey: ["part"], ttl: -1 });
 
-export interface SuspectParts {
+interface SuspectParts {
   readonly items: ItemStore;
   readonly clock: Clock;
   /** Of the audit's own tenant. */

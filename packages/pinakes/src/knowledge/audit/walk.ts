@@ -4,7 +4,7 @@ import type { ItemStore } from "../../ports/item-store.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "../model/records.ts";
 import { auditLimits } from "./limits.ts";
 
-export interface Walked<Record> {
+interface Walked<Record> {
   readonly record: Record | undefined;
   /** Absent at the end. */
   readonly cursor: string | undefined;

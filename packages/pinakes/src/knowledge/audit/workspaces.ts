@@ -6,7 +6,7 @@ import type { SystemScope } from "../../domain/scope.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type { RoundsParts } from "./rounds.ts";
 
-export interface WorkspaceSources {
+interface WorkspaceSources {
   readonly book: {
     /** The first whose id is greater; undefined where there is none. */
     readonly after: (id: string) => Promise<string | undefined>;

@@ -17,6 +17,7 @@ import type { Repositories } from "../model/repositories.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { collectionView, type CollectionView } from "../views.ts";
 import { Shelf } from "../documents/shelf.ts";
+import { noteUse } from "../documents/uses.ts";
 import { bounded, readSparqlSettings, readSparqlText, type SparqlAnswer, type SparqlInput, type SparqlSettings } from "./ask-sparql.ts";
 import { GraphCursors } from "./graph-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
@@ -162,6 +163,8 @@ export class GraphDesk {
     }
     const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Changing triples" });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    // What only takes away needs no collection: an update makes none.
+    await noteUse(this.#parts, caller.scope, opened.collection);
     const writer = this.#writer(caller, opened);
     const { inserted, removed } = await this.#sparql.update(this.#source(caller, [opened]), writer, text.update, settings);
     return { kind: "updated", inserted, removed };

@@ -185,10 +185,7 @@ export class Collections {
     const [first = [], ...more] = await this.#tags.removing(scope, next, lost);
     let etag = ifMatch;
     for (const rows of [first, ...more]) {
-      const { results } = await this.#library.batch(scope, next.repository_id, [
-        { op: "replace", document: collectionDocument(next), ifMatch: etag },
-        ...rows,
-      ]);
+      const { results } = await this.#library.batch(scope, next.repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }, ...rows]);
       etag = results[0]?.etag as string;
     }
     return etag;

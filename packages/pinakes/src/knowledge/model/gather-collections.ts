@@ -6,7 +6,7 @@
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compileFilter } from "../../domain/filter.ts";
-import { compareUtf8, type JsonValue } from "../../domain/json.ts";
+import { compareUtf8 } from "../../domain/json.ts";
 import type { Item } from "../../ports/item-store.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { GraphCursors } from "../graph/graph-cursors.ts";
@@ -57,7 +57,7 @@ export class CollectionLists {
     const page = rest.slice(0, limit);
     const last = rest.length > limit ? page.at(-1)?.place : undefined;
     const items = page.map(({ opened }) => opened);
-    return { items, ...(last === undefined ? {} : { cursor: await this.#cursors.seal(scope, question, last as unknown as JsonValue) }) };
+    return { items, ...(last === undefined ? {} : { cursor: await this.#cursors.seal(scope, question, last) }) };
   }
 
   async count(caller: Caller, query: CollectionQuery): Promise<number> {

@@ -89,8 +89,7 @@ export function planOf(query: CollectionQuery): Query {
   if (repositoryId !== undefined && status !== "all" && status !== "live" && sort === "created_at")
     return { index: "byStatus", equals: { repository_id: repositoryId, kind: "collection", status }, order, filter, ...session };
   if (repositoryId !== undefined) return { index: ofOne, equals: { repository_id: repositoryId, kind: "collection" }, order, filter, ...session };
-  if (created_by !== undefined && sort === "created_at")
-    return { index: "byCreator", equals: { kind: "collection", created_by }, order, filter, ...session };
+  if (created_by !== undefined && sort === "created_at") return { index: "byCreator", equals: { kind: "collection", created_by }, order, filter, ...session };
   return { index: ofAll, equals: { kind: "collection" }, order, filter, ...session };
 }
 

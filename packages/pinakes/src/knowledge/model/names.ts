@@ -44,8 +44,7 @@ export function checkTags(tags: unknown, where = "metadata.tags"): readonly stri
   const unique = [...new Set(tags as unknown[])];
   if (unique.length > tagsMax) throw invalid(`${where}: has ${unique.length} tags; at most ${tagsMax} are allowed.`);
   return unique.map((tag, i) => {
-    if (!isTag(tag))
-      throw invalid(`${where}[${i}]: a tag has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(tag)}.`);
+    if (!isTag(tag)) throw invalid(`${where}[${i}]: a tag has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(tag)}.`);
     return tag;
   });
 }

@@ -33,7 +33,17 @@ export interface NewRepository {
 
 export type RepositoryPatch = Omit<NewRepository, "repository_id" | "embedding_model">;
 
-const changeable = ["name", "description", "allowed_groups", "allow_user_collections", "auto_create", "create_on_query", "chunking_strategy", "graph", "metadata"] as const;
+const changeable = [
+  "name",
+  "description",
+  "allowed_groups",
+  "allow_user_collections",
+  "auto_create",
+  "create_on_query",
+  "chunking_strategy",
+  "graph",
+  "metadata",
+] as const;
 const fixed = ["repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Repositories {

@@ -11,6 +11,7 @@ import type { Operation } from "../../ports/item-store.ts";
 import { MeasuredBody } from "../documents/measured-body.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { contentKey } from "../documents/upload.ts";
+import { noteUse } from "../documents/uses.ts";
 import type { IngestQueue } from "../ingest/ingest-queue.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { sourceKey } from "../model/ids.ts";
@@ -68,6 +69,7 @@ export class DocumentImport {
     if (!missing || (known !== undefined && body === undefined)) return { outcome: "skipped", withoutBytes: false };
     if (this.#dryRun) return { outcome: "created", withoutBytes: body === undefined };
     await shelf.ensure();
+    await noteUse(this.#parts, this.#scope, place.collection);
     await this.#queue.watch(shelf);
     const begun = known === undefined ? await this.#create(shelf, input) : await this.#again(shelf, known);
     if (body === undefined) return { outcome: "created", withoutBytes: true };

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, describe, expect, it } from "vitest";
+import { migrate } from "./migrate.ts";
+import { failure, run } from "./test-terminal.ts";
+
+const base = await mkdtemp(join(tmpdir(), "pinakes-migrate-cli-"));
+afterAll(() => rm(base, { recursive: true, force: true }));
+
+describe("pinakes migrate", () => {
+  it("R-TG-91 plans, runs, switches, finishes and rolls back; --json has all of it", async () => {
+    const env = { PINAKES_DATA: join(base, "data") };
+    const path = join(base, "legacy.db");
+    const db = new DatabaseSync(path);
+    db.exec("CREATE TABLE ann__papers (s TEXT, p TEXT, o TEXT); INSERT INTO ann__papers VALUES ('http://x/a', 'http://x/b', 'words')");
+    db.close();
+    const mapping = '{"separator":"__","objects":"absolute"}';
+    const planned = await run(migrate, ["plan", "triples", path, "--mapping", mapping, "--json"], { env });
+    const { migration_id: id } = JSON.parse(planned.out) as { migration_id: string };
+    expect(planned.code).toBe(0);
+    const ran = await run(migrate, ["run", id], { env });
+    expect(ran.out).toContain("All equal.");
+    expect((await run(migrate, ["switch", id], { env })).out).toContain("switched");
+    expect((await failure(run(migrate, ["finish", id, "--remove-old"], { env }))).detail).toContain("kept until");
+    expect((await run(migrate, ["finish", id, "--remove-old", "--now"], { env })).out).toContain("Done.");
+    expect((await run(migrate, ["rollback", id, "--json"], { env })).out).toContain('"restored"');
+    expect((await run(migrate, ["status", id], { env })).out).toContain("rolled_back");
+    expect((await run(migrate, ["list"], { env })).out).toContain(id);
+    const bad = await run(migrate, ["plan", "triples", path, "--mapping", '{"objects":"literal"}'], { env });
+    expect(bad).toMatchObject({ code: 1, out: expect.stringContaining("whose it is") as string });
+    expect((await failure(run(migrate, ["plan", "magic", path], { env }))).detail).toContain("there are triples, rows");
+    expect((await failure(run(migrate, ["engine", "--from", "sqlite:./a"], { env }))).detail).toContain("both are needed");
+  });
+
+  it("moves a whole store to another engine and says that both are equal", async () => {
+    const from = ["--from", `sqlite:${join(base, "data")}`, "--from-objects", `file:${join(base, "data/objects")}`];
+    const to = ["--to", `sqlite:${join(base, "new")}`, "--to-objects", `file:${join(base, "new/objects")}`];
+    const moved = await run(migrate, ["engine", ...from, ...to], { env: {} });
+    expect(moved).toMatchObject({ code: 0, out: expect.stringContaining("Both hold the same.") as string });
+    expect(
+      (
+        await failure(
+          run(migrate, ["engine", ...from, "--to", `sqlite:${join(base, "data")}`, "--to-objects", `file:${join(base, "data/objects")}`], { env: {} }),
+        )
+      ).detail,
+    ).toContain("same store");
+  });
+});
