@@ -33,6 +33,7 @@ describe("config", () => {
       oidc: undefined,
       quotas: undefined,
       trashDays: 90,
+      deletionLagSeconds: 300,
       topicPrefix: undefined,
       pipelineFolders: [],
       pipelineBuckets: [],

@@ -347,3 +347,14 @@ function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void 
   const hints = unknown.map((name) => `${name} (did you mean ${nearestWord(name, known)}?)`);
   throw new PinakesError("INVALID", `Unknown setting: ${hints.join(", ")}. Known are ${known.join(", ")}.`);
 }
+
+/** Of programs, whose options are not read from the environment. */
+export function deletionLagOf(seconds: number = 300): number {
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 604_800) return seconds;
+  throw invalid(`deletionLagSeconds: must be a whole number from 1 to 604800, got ${JSON.stringify(seconds)}.`);
+}
+
+export function trashMsOf(days: number | undefined): number | undefined {
+  if (days === undefined || (Number.isInteger(days) && days >= 0 && days <= 36_500)) return days === undefined ? undefined : days * 86_400_000;
+  throw invalid(`trashDays: must be a whole number from 0 to 36500, got ${JSON.stringify(days)}.`);
+}

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
-import { parseStores, type StoresConfig } from "./config.ts";
+import { deletionLagOf, parseStores, trashMsOf, type StoresConfig } from "./config.ts";
 import { makeCaller, type Caller, type CallerInput } from "./domain/caller.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope, type SystemScope } from "./domain/scope.ts";
@@ -145,7 +145,6 @@ const lifecycleTickMs = 1_000;
 const pipelineScheduleMs = 10_000;
 /** Between two rounds of the audit, each of which is bounded. */
 const auditRoundMs = 60_000;
-const deletionLagSecondsDefault = 300;
 /** How late a step of a migration is found that another process left. */
 const migrationSweepMs = 15_000;
 const migrationWakeMs = 50;
@@ -167,7 +166,7 @@ export async function open(options: OpenOptions = {}): Promise<Pinakes> {
 export async function openStores(config: StoresConfig, options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {}): Promise<Pinakes> {
   const { clock = systemClock, log = () => {}, sweepMs = sweepMsDefault } = options;
   if (!Number.isInteger(sweepMs) || sweepMs < 1) throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
-  const deletionLagSecondsMax = lagOf(options.deletionLagSeconds);
+  const deletionLagSecondsMax = deletionLagOf(options.deletionLagSeconds);
   await using undo = new AsyncDisposableStack();
   const objects = undo.use(await openObjects(config.objects, clock));
   const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
@@ -305,16 +304,6 @@ async function openFeatures(
   }).open();
   const opened = undo.move();
   return { knowledge, state, identity, migrations, close: () => opened.disposeAsync() };
-}
-
-function lagOf(seconds: number = deletionLagSecondsDefault): number {
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 604_800) return seconds;
-  throw invalid(`deletionLagSeconds: must be a whole number from 1 to 604800, got ${JSON.stringify(seconds)}.`);
-}
-
-function trashMsOf(days: number | undefined): number | undefined {
-  if (days === undefined || (Number.isInteger(days) && days >= 0 && days <= 36_500)) return days === undefined ? undefined : days * 86_400_000;
-  throw invalid(`trashDays: must be a whole number from 0 to 36500, got ${JSON.stringify(days)}.`);
 }
 
 function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => void): Periodic[] {

@@ -26,6 +26,7 @@ import { tellJob } from "./jobs/operation-jobs.ts";
 import { noteIngest, startJob } from "./jobs/start-job.ts";
 import { decideCollection, decideRepository, requirePurge, type Decision, type Level } from "./model/access.ts";
 import { lifeOf } from "./model/collection-catalogue.ts";
+import { personalAlias, personalRepositoryId } from "./model/ids.ts";
 import { archived, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
 import type { Stored } from "./model/library.ts";
 import { checkLimit, type CollectionQuery } from "./model/list-collections.ts";
@@ -468,6 +469,8 @@ export class Knowledge {
 
   async #withRepository(caller: Caller, query: CollectionQuery): Promise<CollectionQuery> {
     if (query.repositoryId === undefined) return query;
+    requireCaller(caller);
+    if (query.repositoryId === personalAlias) return { ...query, repositoryId: personalRepositoryId(caller.userId) };
     const { record } = await this.#of.repositories.get(caller, query.repositoryId);
     return { ...query, repositoryId: record.repository_id };
   }

@@ -54,8 +54,23 @@ export interface OpenedKnowledge {
   close(): Promise<void>;
 }
 
-export async function openKnowledge({ owner, places, topicPrefix, pipelines: pipelinePlaces, workspaces, ...parts }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  for (const container of [collectionsContainer, documentsContainer, knowledgeWorkContainer, grantsContainer, pipelinesContainer, activityContainer, auditContainer])
+export async function openKnowledge({
+  owner,
+  places,
+  topicPrefix,
+  pipelines: pipelinePlaces,
+  workspaces,
+  ...parts
+}: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
+  for (const container of [
+    collectionsContainer,
+    documentsContainer,
+    knowledgeWorkContainer,
+    grantsContainer,
+    pipelinesContainer,
+    activityContainer,
+    auditContainer,
+  ])
     await parts.items.openContainer(container);
   const registry = new KnowledgeWork(parts.items, parts.system, parts.clock);
   const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);

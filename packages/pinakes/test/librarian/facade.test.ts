@@ -1,5 +1,6 @@
 /** The librarian's facade over HTTP: the source's operations, field names and errors, on the caller's own collections. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { librarianListMax } from "../../src/knowledge/librarian.ts";
 import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
 
 let server: TestServer;
@@ -114,8 +115,16 @@ describe("list-collections", () => {
       expect(pages).toBe(3);
       expect(seen.toSorted()).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6"]);
     }
-    for (const limit of [1_000, 0]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(200);
-    for (const limit of [1_001, -1, 1.5]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(400);
+    for (const limit of [librarianListMax, 0]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(200);
+    for (const limit of [librarianListMax + 1, -1, 1.5]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(400);
+  });
+
+  it("makes nothing, not even the repository of who never had one", async () => {
+    const key = await fresh("looker");
+    expect(await collections(key)).toEqual([]);
+    expect(await collections(key, { tag_filter: ["a"] })).toEqual([]);
+    expect((await send(key, { operation: "delete-collection", collection: "a", confirm: "a" })).status).toBe(404);
+    expect((await server.call("GET", "/v1/repositories", { key })).json["items"]).toEqual([]);
   });
 
   it("shows archived ones, which are there, and not those in the trash", async () => {

@@ -40,7 +40,7 @@ const params = z.object({ rid, cid });
 const answer = { 200: { description: "The collection as it is now.", schema: Collection } };
 
 export function collectionRoutes(knowledge: Knowledge): readonly Route[] {
-  return [...listRoutes(knowledge), ...recordRoutes(knowledge), ...statusRoutes(knowledge)];
+  return [...listRoutes(knowledge), ...recordRoutes(knowledge), ...statusRoutes(knowledge), ...contentRoutes(knowledge)];
 }
 
 function listRoutes(knowledge: Knowledge): readonly Route[] {
@@ -193,6 +193,11 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
         return ok(collection, { etag: collection.etag });
       },
     }),
+  ];
+}
+
+function contentRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
     defineRoute({
       method: "POST",
       path: `${one}:reindex`,

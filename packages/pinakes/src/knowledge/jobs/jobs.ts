@@ -11,7 +11,19 @@ import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 
-export const jobKinds = ["ingest", "delete", "purge", "archive", "restore", "reindex", "delete-repository", "pipeline", "evaluation", "import", "fsck"] as const;
+export const jobKinds = [
+  "ingest",
+  "delete",
+  "purge",
+  "archive",
+  "restore",
+  "reindex",
+  "delete-repository",
+  "pipeline",
+  "evaluation",
+  "import",
+  "fsck",
+] as const;
 export type JobKind = (typeof jobKinds)[number];
 export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof jobStatuses)[number];

@@ -8,6 +8,7 @@ import { decideCollection, notFound, requireLevel, type Decision, type Level } f
 import { checkPatchFields } from "./check-fields.ts";
 import { checkFields, type CollectionFields } from "./collection-fields.ts";
 import { requireNotHeld } from "./hold.ts";
+import { personalAlias, personalRepositoryId } from "./ids.ts";
 import { collectionDocument, isLive, type Library, type Stored } from "./library.ts";
 import { checkId } from "./names.ts";
 import { named, newCollection } from "./new-collection.ts";
@@ -107,7 +108,8 @@ export class Collections {
   /** Not visible: NOT_FOUND. Deleted: the same, unless `deleted` asks for it. */
   async open(caller: Caller, repositoryId: string, collectionId: string, options: OpenOptions = {}): Promise<OpenCollection> {
     const scope = requireCaller(caller);
-    const repository = repositoryId === "me" ? (await this.#repositories.personal(caller)).record.repository_id : repositoryId;
+    // Looking makes nothing: who has no repository of their own has no collection in it.
+    const repository = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
     const [parent, current] = await this.#library.both(scope, repository, collectionId);
     const found = options.deleted === true ? await this.#deleted(scope, repository, collectionId, current, options.incarnation) : current;
     const what = `collection "${collectionId}" in repository "${repositoryId}"`;
