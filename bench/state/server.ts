@@ -21,10 +21,12 @@ export interface StateServer extends AsyncDisposable {
 
 const token = "a-token-that-is-only-for-this-bench-0123456789";
 
-/** One after the other on each engine, each in a fresh store. */
+const engines = (process.env["STATE_ENGINES"]?.split(",") ?? ["SQLite", "PostgreSQL"]) as readonly StateServer["engine"][];
+
+/** One after the other on each engine, each in a fresh store. `STATE_ENGINES=PostgreSQL` for one of them. */
 export async function onEachEngine<T>(work: (server: StateServer) => Promise<readonly T[]>): Promise<T[]> {
   const rows: T[] = [];
-  for (const engine of ["SQLite", "PostgreSQL"] as const) {
+  for (const engine of engines) {
     await using server = await start(engine);
     rows.push(...(await work(server)));
   }

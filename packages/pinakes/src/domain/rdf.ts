@@ -54,7 +54,10 @@ export function blank(label: string): TermText {
   return `_:${label}`;
 }
 
-export function literal(value: string, { language, datatype }: { readonly language?: string | undefined; readonly datatype?: string | undefined } = {}): TermText {
+export function literal(
+  value: string,
+  { language, datatype }: { readonly language?: string | undefined; readonly datatype?: string | undefined } = {},
+): TermText {
   if (language !== undefined && language !== "") return `"${value}"@${language.toLowerCase()}`;
   if (datatype === undefined || datatype === xsdString) return `"${value}"`;
   return `"${value}"^^<${datatype}>`;

@@ -43,11 +43,18 @@ export interface TripleStore {
   /** Who supports each quad, in the order of source and part; an empty list for one that is asserted only or not there. At most 1,000 each. */
   supports(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly (readonly Support[])[]>;
   /** The names of graphs in a space, in pages; without the one that has no name. */
-  graphs(scope: Scope, space: string, options?: { readonly limit?: number; readonly cursor?: string | undefined }): Promise<{ readonly graphs: readonly TermText[]; readonly cursor?: string | undefined }>;
+  graphs(
+    scope: Scope,
+    space: string,
+    options?: { readonly limit?: number; readonly cursor?: string | undefined },
+  ): Promise<{ readonly graphs: readonly TermText[]; readonly cursor?: string | undefined }>;
   usage(scope: Scope, space: string): Promise<SpaceUsage>;
 
   /** Of this tenant, also fenced and purged ones, in the order of their names. */
-  spaces(scope: Scope, options?: { readonly limit?: number; readonly cursor?: string | undefined }): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly cursor?: string | undefined }>;
+  spaces(
+    scope: Scope,
+    options?: { readonly limit?: number; readonly cursor?: string | undefined },
+  ): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly cursor?: string | undefined }>;
   fence(scope: Scope, space: string): Promise<void>;
   unfence(scope: Scope, space: string): Promise<void>;
   /** Removes up to `limit` rows of what `usage` counts, and tells how many; call again until `done`. A space that never was is purged at once: its name is refused from then on. */

@@ -18,13 +18,13 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await world[Symbol.asyncDispose]();
   });
 
-  const only = (place: Filled) => ({ repository: place.repository });
+  const inside = (place: Filled) => ({ repository: place.repository });
   const contentOf = (place: Filled, document: string, part = "content") => `knowledge/${place.incarnation}/${document}/1/${part}`;
 
   it("R-TG-54 finds nothing where nothing is wrong, looks at everything, and repairs nothing", async () => {
     const place = await world.place();
     const before = await world.state(place);
-    const report = await world.fsck({ ...only(place), repair: true, deep: true });
+    const report = await world.fsck({ ...inside(place), repair: true, deep: true });
     expect(report).toMatchObject({ found: 0, left: 0, waiting: 0, summary: {}, findings: [], truncated: false, repair: true, deep: true });
     expect(report.checked).toMatchObject({ repositories: 1, collections: 2, documents: 2, objects: 4 });
     expect(report.checked.passages).toBeGreaterThanOrEqual(2);
@@ -42,13 +42,13 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
       `knowledge/${place.incarnation}/odd`,
     ];
     for (const key of stray) await objects.put(world.scope, key, Buffer.from("stray"));
-    expect(await world.fsck({ ...only(place), repair: true })).toMatchObject({ found: 0, waiting: 3 });
+    expect(await world.fsck({ ...inside(place), repair: true })).toMatchObject({ found: 0, waiting: 3 });
     world.time.shift += hourMs;
-    expect((await world.fsck(only(place))).findings.map(({ kind, key, store }) => [kind, key, store])).toEqual(
+    expect((await world.fsck(inside(place))).findings.map(({ kind, key, store }) => [kind, key, store])).toEqual(
       stray.toSorted().map((key) => ["object_without_record", key, "objects"]),
     );
-    expect(await world.kinds({ ...only(place), repair: true })).toEqual(Array.from({ length: 3 }, () => "object_without_record repaired"));
-    expect(await world.fsck(only(place))).toMatchObject({ found: 0, waiting: 0 });
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(Array.from({ length: 3 }, () => "object_without_record repaired"));
+    expect(await world.fsck(inside(place))).toMatchObject({ found: 0, waiting: 0 });
     expect(await world.state(place)).toEqual(before);
   });
 
@@ -57,18 +57,18 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const before = await world.state(place);
     const { objects } = world.test.pinakes;
     await objects.delete(world.scope, [contentOf(place, place.first, "text")]);
-    expect((await world.fsck(only(place))).findings).toMatchObject([{ kind: "record_without_object", document_id: place.first, repaired: false }]);
-    expect(await world.kinds({ ...only(place), repair: true })).toEqual(["record_without_object repaired"]);
-    expect(await world.kinds(only(place))).toEqual([]);
+    expect((await world.fsck(inside(place))).findings).toMatchObject([{ kind: "record_without_object", document_id: place.first, repaired: false }]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["record_without_object repaired"]);
+    expect(await world.kinds(inside(place))).toEqual([]);
     expect(await world.state(place)).toEqual(before);
   });
 
   it("record_without_object: without its bytes the document says so, as failed, and is still found", async () => {
     const place = await world.place();
     await world.test.pinakes.objects.delete(world.scope, [contentOf(place, place.first)]);
-    expect(await world.kinds(only(place))).toEqual(["record_without_object"]);
-    expect(await world.kinds({ ...only(place), repair: true })).toEqual(["record_without_object repaired"]);
-    expect(await world.kinds({ ...only(place), deep: true })).toEqual([]);
+    expect(await world.kinds(inside(place))).toEqual(["record_without_object"]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["record_without_object repaired"]);
+    expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
     const document = await knowledge.document(caller, repository, collection, place.first);
     expect(document).toMatchObject({ status: "failed", error: expect.stringContaining("Upload it again"), size_bytes: 0 });
@@ -77,8 +77,8 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
     // All of its files: nothing is left to name.
     await world.test.pinakes.objects.delete(world.scope, [contentOf(place, place.second), contentOf(place, place.second, "text")]);
-    await world.kinds({ ...only(place), repair: true });
-    expect(await world.kinds({ ...only(place), deep: true })).toEqual([]);
+    await world.kinds({ ...inside(place), repair: true });
+    expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
   });
 
   it("vectors_without_document: passages of a document, a run or an index that is not there go; the others stay", async () => {
@@ -89,12 +89,12 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const vector = row?.vector as Float32Array;
     const ids = [`${randomUUID()}.1.0`, `${place.first}.9.0`, `${place.first}.1.7`, `${place.first}.1.8`];
     await vectors.append(world.scope, `${place.incarnation}.1`, { upsert: ids.map((id) => ({ id, vector })) });
-    const found = (await world.fsck(only(place))).findings;
+    const found = (await world.fsck(inside(place))).findings;
     expect(found.map(({ kind, document_id }) => `${kind} ${document_id}`).toSorted()).toEqual(
       [`vectors_without_document ${place.first}`, `vectors_without_document ${place.first}`, `vectors_without_document ${ids[0]?.split(".")[0]}`].toSorted(),
     );
-    expect(await world.kinds({ ...only(place), repair: true })).toHaveLength(3);
-    expect(await world.kinds({ ...only(place), deep: true })).toEqual([]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toHaveLength(3);
+    expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     expect(await world.state(place)).toEqual(before);
   });
 
@@ -113,9 +113,9 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
       patch: [{ op: "set", path: "/generation", value: 4 }],
     });
     await vectors.create(world.scope, `${place.incarnation}.3`, { dims: 2 });
-    expect(await world.fsck(only(place))).toMatchObject({ waiting: 2 });
+    expect(await world.fsck(inside(place))).toMatchObject({ waiting: 2 });
     world.time.shift += hourMs;
-    const stray = (await world.fsck({ ...only(place), repair: true })).findings.filter(({ kind }) => kind === "vectors_without_document");
+    const stray = (await world.fsck({ ...inside(place), repair: true })).findings.filter(({ kind }) => kind === "vectors_without_document");
     expect(stray.map(({ key }) => key)).toEqual([`${place.incarnation}.3`, `${place.incarnation}.2`]);
     expect((await vectors.remains(world.scope, `${place.incarnation}.3`)).status).toBe("deleted");
   });
@@ -125,17 +125,17 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const { vectors, objects } = world.test.pinakes;
     const rows = (await Array.fromAsync(vectors.rows(world.scope, `${place.incarnation}.1`))).map(({ id }) => id);
     await vectors.append(world.scope, `${place.incarnation}.1`, { delete: rows.filter((id) => id.startsWith(place.first)) });
-    expect((await world.fsck(only(place))).findings).toMatchObject([{ kind: "document_without_vectors", document_id: place.first }]);
-    expect(await world.kinds({ ...only(place), repair: true })).toEqual(["document_without_vectors repaired"]);
+    expect((await world.fsck(inside(place))).findings).toMatchObject([{ kind: "document_without_vectors", document_id: place.first }]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["document_without_vectors repaired"]);
     expect(await settled(place, place.first)).toMatchObject({ status: "indexed" });
-    expect(await world.kinds({ ...only(place), deep: true })).toEqual([]);
+    expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
     const { hits } = await knowledge.search(caller, { query: "computable numbers", collections: [{ repository, collection }], mode: "keyword" });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
     await vectors.append(world.scope, `${place.incarnation}.1`, { delete: rows.filter((id) => id.startsWith(place.second)) });
     await objects.delete(world.scope, [contentOf(place, place.second), contentOf(place, place.second, "text")]);
-    await world.kinds({ ...only(place), repair: true });
-    expect(await world.kinds({ ...only(place), deep: true })).toEqual([]);
+    await world.kinds({ ...inside(place), repair: true });
+    expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     expect(await knowledge.document(caller, repository, collection, place.second)).toMatchObject({ status: "failed", chunk_count: 0 });
     expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
   });
@@ -147,11 +147,11 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const quad = (s: string) => ({ s: `<urn:${s}>`, p: "<urn:b>", o: "<urn:c>", g: "" });
     const sources = [`${randomUUID()}.1.1`, `${place.first}.9.1`];
     for (const source of sources) await triples.write(world.scope, place.incarnation, { insert: [quad("a"), quad(source)], source: { source, part: 0 } });
-    expect((await world.fsck(only(place))).findings.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual(
+    expect((await world.fsck(inside(place))).findings.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual(
       sources.map((source) => `triples_without_support_source ${source}`).toSorted(),
     );
-    expect(await world.kinds({ ...only(place), repair: true })).toHaveLength(2);
-    expect(await world.kinds(only(place))).toEqual([]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toHaveLength(2);
+    expect(await world.kinds(inside(place))).toEqual([]);
     expect(await world.state(place)).toEqual(before);
   });
 
@@ -163,13 +163,13 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const life = [place.repository, place.incarnation];
     await items.write(world.scope, "documents", life, { op: "patch", id: "stats", patch: incr("/by_status/failed", 3) });
     await items.write(world.scope, "collections", [place.repository], { op: "patch", id: "count", patch: incr("/collections", -1) });
-    expect((await world.fsck(only(place))).findings.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual(["counter_off count", "counter_off stats"]);
-    expect(await world.kinds({ ...only(place), repair: true })).toEqual(["counter_off repaired", "counter_off repaired"]);
-    expect(await world.kinds(only(place))).toEqual([]);
+    expect((await world.fsck(inside(place))).findings.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual(["counter_off count", "counter_off stats"]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["counter_off repaired", "counter_off repaired"]);
+    expect(await world.kinds(inside(place))).toEqual([]);
     expect(await world.state(place)).toEqual(before);
     await items.write(world.scope, "documents", life, { op: "delete", id: "stats" });
-    expect(await world.kinds({ ...only(place), repair: true })).toEqual(["counter_off repaired"]);
-    expect(await world.kinds(only(place))).toEqual([]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["counter_off repaired"]);
+    expect(await world.kinds(inside(place))).toEqual([]);
   });
 
   it("manifest_broken: passages whose files are gone are made anew of the text; rows of callers are only told of", async () => {
@@ -183,10 +183,10 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
       keys.filter(({ key }) => key.includes("/segments/")).map(({ key }) => key),
     );
     expect(keys.some(({ key }) => key.includes("/segments/"))).toBe(true);
-    const found = await world.kinds({ ...only(place), deep: true });
+    const found = await world.kinds({ ...inside(place), deep: true });
     expect(found).toContain("manifest_broken");
-    expect(await world.kinds({ ...only(place), repair: true, deep: true })).toContain("manifest_broken repaired");
-    expect(await world.kinds({ ...only(place), deep: true })).toEqual([]);
+    expect(await world.kinds({ ...inside(place), repair: true, deep: true })).toContain("manifest_broken repaired");
+    expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
     const { hits } = await knowledge.search(caller, { query: "computable numbers", collections: [{ repository, collection }], mode: "keyword" });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
@@ -197,7 +197,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
       world.scope,
       files.keys.filter(({ key }) => key.includes("/segments/")).map(({ key }) => key),
     );
-    const report = await world.fsck({ ...only(place), repair: true });
+    const report = await world.fsck({ ...inside(place), repair: true });
     expect(report.left).toBeGreaterThan(0);
     for (const { kind, repaired, detail } of report.findings) expect({ kind, repaired, detail }).toMatchObject({ kind: "manifest_broken", repaired: false });
     expect(report.findings[0]?.detail).toContain("nowhere else");

@@ -42,7 +42,7 @@ describe("uploads and ingestions that died", () => {
 
   it("R-KB-25 bytes that came and were never committed go with the upload that died", async () => {
     let batches = 0;
-    await dyingUpload((call) => call === "items.batch" && (batches += 1) === 3);
+    await dyingUpload((call) => call === "items.batch" && (batches += 1) === 4);
     const { incarnation } = await place.knowledge.collection(place.caller, "kb", place.collection);
     const keys = async () => (await machine.objects.list(place.caller.scope, `knowledge/${incarnation}/`)).keys;
     expect(await keys()).toHaveLength(1);

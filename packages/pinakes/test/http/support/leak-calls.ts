@@ -168,7 +168,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
     withBody(({ rid }) => ({ repository: rid, repair: true }), { adminsOnly: true }),
     withBody(({ rid, cid }) => ({ repository: rid, collection: cid }), { adminsOnly: true }),
   ],
-  listFsckFindings: [{ kind: "admin" }],
+  listFsckFindings: [{ ...thing, adminsOnly: true }],
   getStats: [{ kind: "admin" }],
   listOperations: [list, { kind: "list", query: ({ rid, cid }) => `repository=${rid}&collection=${cid}` }],
   getOperation: [thing],
