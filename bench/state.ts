@@ -9,11 +9,6 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   peers: async () => (await import("./state/peers.ts")).peerRows(),
   growth: async () => (await import("./state/growth.ts")).growthRows(),
 };
+/** `STATE_PARTS=workflows,series` for some of them: each has its own file of results, with the commit it was measured at. */
 const wanted = process.env["STATE_PARTS"]?.split(",") ?? Object.keys(parts);
-const rows: Row[] = [];
-for (const [name, part] of Object.entries(parts)) {
-  if (!wanted.includes(name)) continue;
-  rows.push(...(await part()));
-  // What is done is kept, whatever becomes of the rest.
-  report("state", rows);
-}
+for (const [name, part] of Object.entries(parts)) if (wanted.includes(name)) report(`state-${name}`, await part());
