@@ -13,7 +13,7 @@ export function collectionsOf(terminal: Terminal, collections: readonly Collecti
       documents: collection.document_count,
       passages: collection.chunk_count,
       size: inBytes(collection.total_size_bytes),
-      updated: inTime(collection.last_sync_at ?? collection.updated_at),
+      updated: inTime(lastChange(collection)),
     })),
     { whole: ["collection", "updated"], optional: ["size", "updated"] },
   );
@@ -39,7 +39,7 @@ export function collectionText(terminal: Terminal, collection: CollectionView): 
     "allowed groups": effective_groups?.join(", ") ?? "everybody of the workspace",
     private: collection.private ? "yes" : "no",
     access: collection.access ?? undefined,
-    "last change": inTime(collection.last_sync_at),
+    "last change": inTime(lastChange(collection)),
     "last use": inTime(collection.last_used_at),
     created: `${inTime(collection.created_at)} by ${collection.created_by}`,
     life: collection.deleted_at === null && collection.displaced === undefined ? undefined : collection.incarnation,
@@ -50,4 +50,9 @@ export function collectionText(terminal: Terminal, collection: CollectionView): 
 export function describeChunking({ type, unit, chunk_size, chunk_overlap }: CollectionView["chunking_strategy"]): string {
   if (type === "NONE") return "NONE: each document is one passage";
   return `${type}, ${chunk_size} ${unit === "char" ? "characters" : "tokens"}, ${chunk_overlap} of them shared with the next`;
+}
+
+/** Of its record or of its documents, whichever came later; both are ISO texts. */
+function lastChange({ updated_at, last_sync_at }: CollectionView): string {
+  return last_sync_at !== null && last_sync_at > updated_at ? last_sync_at : updated_at;
 }

@@ -40,7 +40,7 @@ function unfinished(terminal: Terminal, job: JobView): Outcome {
 
 function shown(terminal: Terminal, report: AuditReport, findings: readonly Finding[]): string {
   const { checked, summary, found, left, waiting, began_at, finished_at } = report;
-  const looked = Object.entries(checked).map(([what, number]) => `${number.toLocaleString("en-US")} ${what}`);
+  const looked = Object.entries(checked).map(([what, number]) => `${what} ${number.toLocaleString("en-US")}`);
   const lines = [`${inTime(began_at)} to ${inTime(finished_at).slice(11)}: ${looked.join(", ")}.`];
   if (findings.length > 0) lines.push("", grid(terminal, findings.map(row), { whole: ["kind"], optional: ["key"] }));
   if (found > 0) {
