@@ -29,6 +29,7 @@ const calls: Record<string, Call> = {
   delete: (vectors, who, id) => vectors.delete(who, id, { purgeAt: Date.now() }),
   undelete: (vectors, who, id) => vectors.undelete(who, id),
   purge: (vectors, who, id) => vectors.purge(who, id),
+  remains: (vectors, who, id) => vectors.remains(who, id),
   "dead.list": (vectors, who, id) => vectors.dead.list(who, id),
   "dead.inspect": (vectors, who, id) => vectors.dead.inspect(who, id, 1),
   "dead.redrive": (vectors, who, id) => vectors.dead.redrive(who, id, 1),

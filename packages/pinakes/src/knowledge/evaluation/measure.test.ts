@@ -71,7 +71,7 @@ describe("configurations", () => {
   it.each([
     [[], /--a: must be an object/],
     [{ weight: 1 }, /--a\.weight: unknown field; there are mode, fusion, vector_weight, diversity/],
-    [{ mode: "best" }, /--a\.mode: must be hybrid, vector or keyword, got "best"/],
+    [{ mode: "best" }, /--a\.mode: must be hybrid, vector, keyword or graph, got "best"/],
     [{ fusion: "sum" }, /--a\.fusion: must be convex or rrf/],
     [{ vector_weight: 1.01 }, /--a\.vector_weight: must be a number from 0 to 1, got 1\.01/],
     [{ vector_weight: -0.01 }, /--a\.vector_weight: must be/],
