@@ -32,7 +32,7 @@ async function plant(): Promise<void> {
 it("says that everything is right, in words and as JSON", async () => {
   const { code, out } = await call();
   expect(out).toContain("Everything is as it should be.");
-  expect(out).toMatch(/1 repositories, 2 collections/);
+  expect(out).toMatch(/repositories 1, collections 2/);
   expect(code).toBe(0);
   const json = await call("--json", "--deep", "kb/papers");
   expect(JSON.parse(json.out)).toMatchObject({ found: 0, deep: true, checked: { collections: 1 }, findings: [] });
