@@ -162,7 +162,7 @@ export interface OpenedChats {
 
 export async function openChats(given: unknown): Promise<OpenedChats> {
   if (given === undefined) return { chat: { models: [], get: () => Promise.reject(unknownChat(undefined, [])) }, close: async () => {} };
-  const { openChatModel, readChatSettings } = await import("./drivers/chat/index.ts");
+  const { openChatModel, readChatSettings } = await import("./drivers/models/index.ts");
   const settings = readChatSettings(given);
   const opened = new Map<string, Promise<ChatModel>>();
   return {
@@ -203,7 +203,7 @@ export interface OpenedModels {
 const localModel = { id: "all-MiniLM-L6-v2", provider: "local" } as const;
 
 export async function openModels(given: unknown): Promise<OpenedModels> {
-  const { cachedEmbedder, openEmbedder, openLocalTokenizer, readModelSettings } = await import("./drivers/embedders/index.ts");
+  const { cachedEmbedder, openEmbedder, openLocalTokenizer, readModelSettings } = await import("./drivers/models/index.ts");
   const settings = given === undefined ? [localModel] : readModelSettings(given);
   const [first] = settings;
   if (first === undefined) throw invalid("models: name at least one.");

@@ -1,6 +1,6 @@
 /** Facts that a model reads out of passages, through a real server that can fail, lie and be busy. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openChatModel } from "../../src/drivers/chat/index.ts";
+import { openChatModel } from "../../src/drivers/models/chat/index.ts";
 import { newPlace, openTestPinakes, settled, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../knowledge/support/until.ts";
 import { fails, says, startChatServer, type ChatServer } from "./support/chat-server.ts";

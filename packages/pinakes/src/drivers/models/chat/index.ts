@@ -1,17 +1,20 @@
 /** Chat models through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
-import { generateText, jsonSchema, Output } from "ai";
-import { PinakesError } from "../../domain/errors.ts";
-import type { JsonValue } from "../../domain/json.ts";
-import type { ChatModel, ChatModelInfo, ChatQuestion } from "../../ports/chat-model.ts";
-import { mapChatError } from "./errors.ts";
-import { openChatProvider, type ChatProvider, type Environment } from "./provider.ts";
+import { generateText, jsonSchema, JSONParseError, NoObjectGeneratedError, NoOutputGeneratedError, Output, RetryError, TypeValidationError } from "ai";
+import { PinakesError } from "../../../domain/errors.ts";
+import type { JsonValue } from "../../../domain/json.ts";
+import type { ChatModel, ChatModelInfo, ChatQuestion } from "../../../ports/chat-model.ts";
+import type { Environment } from "../ai-sdk/connect.ts";
+import { mapError } from "../ai-sdk/errors.ts";
+import { fetchWithin } from "../ai-sdk/fetch-within.ts";
+import { openChatProvider, type ChatProvider } from "./provider.ts";
 import type { ChatSettings } from "./settings.ts";
-
-export { readChatSettings } from "./settings.ts";
 
 /** Retries of one request, after 2 s and 4 s or when the provider says so; beyond them the queue of documents waits. */
 const retriesDefault = 2;
 const answerMsDefault = 120_000;
+
+const words = { doing: "Asking", what: "the question", quotes: false };
+const unreadable = [NoObjectGeneratedError, NoOutputGeneratedError, JSONParseError, TypeValidationError];
 
 export interface ChatOptions {
   readonly env?: Environment;
@@ -59,20 +62,15 @@ class AiSdkChat implements ChatModel {
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
       const { name, secrets } = this.#provider;
-      throw mapChatError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax });
+      const last = RetryError.isInstance(error) ? error.lastError : error;
+      // Their messages quote the answer, and so the document.
+      if (unreadable.some((kind) => kind.isInstance(last)))
+        throw new PinakesError("CORRUPT", `Asking ${this.model.id} (${name}): the answer is not JSON of the shape that was asked for. Nothing of it is used.`);
+      throw mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new PinakesError("UNAVAILABLE", "The chat model is closed.", { retryable: false }));
   }
-}
-
-/** The SDK waits for ever; a provider that hangs must not hold an ingestion. */
-function fetchWithin(answerMsMax: number): typeof globalThis.fetch {
-  return (input, init) => {
-    const late = AbortSignal.timeout(answerMsMax);
-    const { signal } = init ?? {};
-    return fetch(input, { ...init, signal: signal === undefined || signal === null ? late : AbortSignal.any([signal, late]) });
-  };
 }

@@ -1,8 +1,11 @@
-/** Embedders by their settings. What a provider needs is loaded only when one of its models is opened. */
+/** Embedding and chat models by their settings. What a provider needs is loaded only when one of its models is opened. */
+import type { ChatModel } from "../../ports/chat-model.ts";
 import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts";
+import type { ChatSettings } from "./chat/settings.ts";
 import type { ModelSettings } from "./settings.ts";
 
 export { cachedEmbedder } from "./cached-embedder.ts";
+export { readChatSettings } from "./chat/settings.ts";
 export { readModelSettings, type ModelSettings } from "./settings.ts";
 
 export async function openEmbedder(settings: ModelSettings): Promise<Embedder> {
@@ -16,6 +19,11 @@ async function open(settings: ModelSettings): Promise<Embedder> {
   }
   const { openAiSdkEmbedder } = await import("./ai-sdk/index.ts");
   return openAiSdkEmbedder(settings);
+}
+
+export async function openChatModel(settings: ChatSettings): Promise<ChatModel> {
+  const chat = await import("./chat/index.ts");
+  return chat.openChatModel(settings);
 }
 
 /** Counts tokens as a local model does: the default, or the one in a folder. */

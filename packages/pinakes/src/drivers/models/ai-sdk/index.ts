@@ -4,7 +4,9 @@ import { PinakesError } from "../../../domain/errors.ts";
 import type { Embedder, EmbeddingModel, EmbedOptions } from "../../../ports/embedder.ts";
 import { normalize } from "../normalize.ts";
 import type { RemoteModelSettings } from "../settings.ts";
+import type { Environment } from "./connect.ts";
 import { mapError } from "./errors.ts";
+import { fetchWithin } from "./fetch-within.ts";
 import { openProvider, type ProviderModel } from "./provider.ts";
 
 /** Retries of one request, after 2 s and 4 s or when the provider says so; beyond them the ingestion's own queue waits. */
@@ -14,8 +16,10 @@ const tokensMaxDefault = 8_191;
 /** A text that is longer than this is cut, so that nobody sends a book. Most languages have fewer characters a token. */
 const charsPerTokenMax = 4;
 
+const words = { doing: "Embedding with", what: "the input", quotes: true };
+
 export interface AiSdkOptions {
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** How long one request may take. */
   readonly answerMsMax?: number;
   readonly retriesMax?: number;
@@ -66,8 +70,8 @@ class AiSdkEmbedder implements Embedder {
       failed.abort(error);
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
-      const { id } = this.model;
-      throw mapError(error, { id, name: this.#provider.name, secrets: this.#provider.secrets, answerMsMax: this.#answerMsMax });
+      const { name, secrets } = this.#provider;
+      throw mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
     }
   }
 
@@ -111,13 +115,4 @@ class AiSdkEmbedder implements Embedder {
     if (!vector.every(Number.isFinite)) throw new PinakesError("CORRUPT", `Embedding with ${id} (${this.#provider.name}): the vector is not finite.`);
     return vector;
   }
-}
-
-/** The SDK waits for ever; a provider that hangs must not hold an ingestion. */
-function fetchWithin(answerMsMax: number): typeof globalThis.fetch {
-  return (input, init) => {
-    const late = AbortSignal.timeout(answerMsMax);
-    const { signal } = init ?? {};
-    return fetch(input, { ...init, signal: signal === undefined || signal === null ? late : AbortSignal.any([signal, late]) });
-  };
 }

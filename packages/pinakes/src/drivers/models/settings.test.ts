@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { modelDimsMax, modelIdCharsMax, modelsMax, readModelSettings } from "./settings.ts";
+import { modelIdCharsMax, modelsMax } from "./settings-fields.ts";
+import { modelDimsMax, readModelSettings } from "./settings.ts";
 
 const local = { id: "all-MiniLM-L6-v2", provider: "local" };
 const openai = { id: "small", provider: "openai", model: "text-embedding-3-small", dims: 1536 };

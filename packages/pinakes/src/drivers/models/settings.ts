@@ -10,20 +10,11 @@
  * ]);
  */
 import { z } from "zod";
-import { invalid, show } from "../../domain/errors.ts";
+import { apiKeyEnv, baseUrl, id, readModels, text } from "./settings-fields.ts";
 
-export const modelsMax = 100;
-export const modelIdCharsMax = 128;
 export const modelDimsMax = 8_192;
 const modelTokensMax = 1_000_000;
-const textCharsMax = 1_000;
 
-const id = z
-  .string()
-  .min(1)
-  .max(modelIdCharsMax)
-  .regex(/^[\w.:/@-]+$/, "may have letters, digits and _ . : / @ - only");
-const text = z.string().min(1).max(textCharsMax);
 const tokensMax = z.int().min(1).max(modelTokensMax);
 const prefixes = { queryPrefix: text.optional(), documentPrefix: text.optional() };
 const remote = {
@@ -34,14 +25,9 @@ const remote = {
   tokensMax: tokensMax.optional(),
   /** Asks the provider for `dims` numbers, of models that can give fewer. */
   requestDims: z.boolean().optional(),
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl,
   ...prefixes,
 };
-/** The name of the variable, never the key itself: settings are shown and stored. */
-const apiKeyEnv = z
-  .string()
-  .regex(/^[A-Z_][A-Z0-9_]*$/i, "must be the name of an environment variable, not the key itself")
-  .optional();
 
 const settings = z.discriminatedUnion("provider", [
   z.strictObject({
@@ -63,22 +49,10 @@ export type ModelSettings = Frozen<z.infer<typeof settings>>;
 export type RemoteModelSettings = Exclude<ModelSettings, { readonly provider: "local" }>;
 
 export function readModelSettings(json: unknown): readonly ModelSettings[] {
-  if (!Array.isArray(json)) throw invalid(`models: must be a list such as [{ "id": "all-MiniLM-L6-v2", "provider": "local" }], got ${show(json)}.`);
-  if (json.length > modelsMax) throw invalid(`models: at most ${modelsMax}, got ${json.length}.`);
-  const models = json.map((entry: unknown, i) => readModel(entry, `models[${i}]`));
-  const ids = new Set<string>();
-  for (const [i, model] of models.entries()) {
-    if (ids.has(model.id)) throw invalid(`models[${i}].id: "${model.id}" is there twice; collections name a model by its id.`);
-    ids.add(model.id);
-  }
-  return models;
-}
-
-function readModel(entry: unknown, where: string): ModelSettings {
-  const result = settings.safeParse(entry);
-  if (result.success) return Object.freeze(result.data);
-  const [issue] = result.error.issues;
-  const path = (issue?.path ?? []).map((key) => `.${String(key)}`).join("");
-  if (path === ".provider") throw invalid(`${where}.provider: must be "local", "openai", "ollama" or "bedrock".`);
-  throw invalid(`${where}${path}: ${issue?.message ?? "is not a model"}.`);
+  return readModels<ModelSettings>(json, {
+    name: "models",
+    schema: settings,
+    providers: ["local", "openai", "ollama", "bedrock"],
+    example: '[{ "id": "all-MiniLM-L6-v2", "provider": "local" }]',
+  });
 }

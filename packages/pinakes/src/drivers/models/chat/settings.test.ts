@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { chatModelsMax, readChatSettings } from "./settings.ts";
+import { modelsMax } from "../settings-fields.ts";
+import { readChatSettings } from "./settings.ts";
 
 const own = { id: "own", provider: "ollama", model: "llama3.2" };
 
@@ -22,7 +23,7 @@ describe("chat models in the settings", () => {
 
   it("so many are taken, one more is refused", () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => ({ ...own, id: `m${i}` }));
-    expect(readChatSettings(many(chatModelsMax))).toHaveLength(chatModelsMax);
-    expect(() => readChatSettings(many(chatModelsMax + 1))).toThrow(`at most ${chatModelsMax}`);
+    expect(readChatSettings(many(modelsMax))).toHaveLength(modelsMax);
+    expect(() => readChatSettings(many(modelsMax + 1))).toThrow(`at most ${modelsMax}`);
   });
 });
