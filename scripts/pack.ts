@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "./console.ts";
 
 interface Manifest {
   readonly name: string;
@@ -38,7 +39,7 @@ function packOne(name: string, stages: string, folder: string): string {
   build(source, stages, stage);
   const dependencies = name === "pinakes" ? bringAlong(manifest, source, stage) : manifest.dependencies;
   const { devDependencies: _, ...kept } = manifest;
-  const published = { ...kept, dependencies, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist", "model"] };
+  const published = { ...kept, dependencies, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist", "model", "console"] };
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
   const readme = [join(source, "README.md"), join(root, "README.md")].find((file) => existsSync(file)) as string;
   cpSync(readme, join(stage, "README.md"));
@@ -71,6 +72,7 @@ function build(source: string, stages: string, stage: string): void {
 function bringAlong(manifest: Manifest, source: string, stage: string): Manifest["dependencies"] {
   const kernels = join("vectors", "kernels", "kernels.wasm");
   cpSync(join(source, "src", kernels), join(stage, "dist", kernels));
+  cpSync(buildConsole(), join(stage, "console"), { recursive: true });
   return withModel(manifest.dependencies ?? {}, join(stage, "model"));
 }
 

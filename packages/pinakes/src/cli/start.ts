@@ -1,14 +1,19 @@
 /** `npm start`: the server with its stores, until Ctrl-C. Whatever stops the start is told in one line, with exit code 1. */
 import { accessSync, constants, mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describeItems, describeObjects, describeQueue, readConfig, type Config } from "../config.ts";
 import { PinakesError } from "../domain/errors.ts";
 import { createApp } from "../http/app.ts";
+import { hasConsole } from "../http/console.ts";
 import { createLogger } from "../http/kit/index.ts";
 import { serve, type RunningServer } from "../http/serve.ts";
 import { readOidcSettings } from "../identity/index.ts";
 import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
 import { rootToken, type RootToken } from "./root-token.ts";
+
+/** The web page, as it is in a published package, and as `npm run console` builds it in a checkout. */
+const consoleFolders = ["../../console", "../../../../apps/console/dist"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 async function start(): Promise<void> {
   const config = readConfig(process.env);
@@ -37,7 +42,9 @@ async function start(): Promise<void> {
   let server: RunningServer;
   try {
     const { allowedOrigins, requestsPerSecond } = config;
-    server = await serve(await createApp(pinakes, { log: logger, closing: closing.signal, allowedOrigins, requestsPerSecond }), config);
+    const console = consoleFolders.find(hasConsole);
+    const page = console === undefined ? {} : { console };
+    server = await serve(await createApp(pinakes, { log: logger, closing: closing.signal, allowedOrigins, requestsPerSecond, ...page }), config);
   } catch (error) {
     await pinakes.close();
     throw error;
@@ -73,7 +80,9 @@ ${name} ${version} listens on ${url}
   queue     ${describeQueue(stores.queue)}
   models    ${pinakes.knowledge.models.map(({ id, provider }) => `${id} (${provider})`).join(", ")}
 
-Sign in  with the key ${file === undefined ? "PINAKES_ROOT_TOKEN" : `in ${file}`}, as: Authorization: Bearer ${made === true ? token : "…"}
+Open     ${consoleFolders.some(hasConsole) ? `${url}/sign-in#token=${pinakes.identity.sessions.oneTimeToken()}` : "the console is not built: npm run console"}
+         (works once, within 15 minutes; later sign in with the key)
+Key      ${file === undefined ? "PINAKES_ROOT_TOKEN" : file}, as: Authorization: Bearer ${made === true ? token : "…"}
 Try      export KEY=${key} AT=${url}/v1/repositories/me/collections JSON="content-type: application/json"
          curl -H "Authorization: Bearer $KEY" -H "$JSON" $AT -d '{"collection_id":"notes","name":"Notes"}'
          curl -H "Authorization: Bearer $KEY" -F file=@README.md $AT/notes/documents

@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import type { Pinakes } from "../open.ts";
 import { mount, mountReference, openIdempotencyStore, RateLimiter, type KitEnv, type Logger, type Route } from "./kit/index.ts";
+import { mountConsole } from "./console.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { containerRoutes } from "./routes/containers.ts";
 import { collectionRoutes } from "./routes/collections.ts";
@@ -42,6 +43,8 @@ export interface AppOptions {
   readonly requestsPerSecond?: number;
   /** Another one than that makes, failed attempts to sign in included; for tests. */
   readonly limiter?: RateLimiter;
+  /** Where the web page was built; none at `/` when absent. */
+  readonly console?: string;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -66,6 +69,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
   });
   const { version } = pinakes.info();
   mountReference(app, routes, { title: "Pinakes", version, description: "The data plane of AI agents: what they know and what they did." });
+  if (options.console !== undefined) mountConsole(app, options.console, routes);
   return app;
 }
 
@@ -96,7 +100,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...jobRoutes(knowledge, identity),
     ...lifecycleRoutes(knowledge),
     ...fsckRoutes(knowledge),
-    ...operationRoutes(knowledge),
+    ...operationRoutes(pinakes),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...embeddingRoutes(knowledge),

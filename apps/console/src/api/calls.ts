@@ -1,0 +1,61 @@
+/** The calls that the page made, newest first: what a screen shows when it is asked how it knows. */
+import { useSyncExternalStore } from "react";
+
+export interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly path: string;
+  /** As sent, when it was JSON or text. */
+  readonly body: string | undefined;
+  readonly contentType: string | undefined;
+  /** Undefined while it is under way, 0 when there was no answer. */
+  readonly status: number | undefined;
+  readonly ms: number | undefined;
+  readonly at: number;
+}
+
+/** Old ones are of no use, and a page may stay open for days. */
+const keptMax = 100;
+
+let calls: readonly Call[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+export function beginCall(call: Pick<Call, "method" | "path" | "body" | "contentType">): (status: number) => void {
+  lastId += 1;
+  const id = lastId;
+  const at = Date.now();
+  const began = performance.now();
+  set([{ ...call, id, at, status: undefined, ms: undefined }, ...calls].slice(0, keptMax));
+  return (status) => set(calls.map((one) => (one.id === id ? { ...one, status, ms: performance.now() - began } : one)));
+}
+
+export function forgetCalls(): void {
+  set([]);
+}
+
+export function useCalls(): readonly Call[] {
+  return useSyncExternalStore(subscribe, () => calls);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function set(next: readonly Call[]): void {
+  calls = next;
+  for (const listener of listeners) listener();
+}
+
+/** A line for a terminal that does the same. */
+export function curlOf({ method, path, body, contentType }: Call, origin: string): string {
+  const parts = ["curl", ...(method === "GET" ? [] : ["-X", method]), "-H", '"Authorization: Bearer $KEY"'];
+  if (contentType !== undefined) parts.push("-H", quoted(`content-type: ${contentType}`));
+  if (body !== undefined) parts.push("--data-binary", quoted(body));
+  return [...parts, quoted(`${origin}${path}`)].join(" ");
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,48 @@
+/** Whether the server answers. A call without an answer breaks the connection; then this asks until the server is there again. */
+import { useSyncExternalStore } from "react";
+
+const askFirstMs = 1_000;
+const askMostMs = 10_000;
+
+let connected = true;
+const listeners = new Set<() => void>();
+const healers = new Set<() => void>();
+
+export function useConnected(): boolean {
+  return useSyncExternalStore(subscribe, () => connected);
+}
+
+/** Called each time the connection is back. */
+export function onHealed(healed: () => void): () => void {
+  healers.add(healed);
+  return () => healers.delete(healed);
+}
+
+export function connectionLost(): void {
+  if (!connected) return;
+  set(false);
+  void heal();
+}
+
+async function heal(): Promise<void> {
+  for (let wait = askFirstMs; !connected; wait = Math.min(wait * 2, askMostMs)) {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    try {
+      const { ok } = await fetch("/healthz", { cache: "no-store" });
+      if (ok) set(true);
+    } catch {
+      // Still away.
+    }
+  }
+  for (const healed of healers) healed();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function set(next: boolean): void {
+  connected = next;
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,52 @@
+/** What happens on the server, as it happens. One stream for the whole page; a screen listens to what it shows. */
+import { useEffect, useEffectEvent } from "react";
+import { connectionLost } from "./connection.ts";
+
+export interface ServerEvent {
+  readonly id: string;
+  readonly type: "document.status" | "collection.status" | "job.progress" | "job.done";
+  readonly resource: { readonly repository_id?: string; readonly collection_id?: string; readonly document_id?: string; readonly job_id?: string };
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly at: string;
+}
+
+const types = ["document.status", "collection.status", "job.progress", "job.done"] as const;
+const againMs = 2_000;
+
+const listeners = new Set<(event: ServerEvent) => void>();
+let source: EventSource | undefined;
+
+export function openEvents(): void {
+  if (source !== undefined) return;
+  const opened = new EventSource("/v1/events");
+  source = opened;
+  for (const type of types) opened.addEventListener(type, (message) => tell(message));
+  opened.addEventListener("error", () => {
+    // The browser asks again by itself while it is connecting; a stream that was refused is closed for good.
+    if (opened.readyState !== EventSource.CLOSED) return;
+    closeEvents();
+    connectionLost();
+    setTimeout(openEvents, againMs);
+  });
+}
+
+export function closeEvents(): void {
+  source?.close();
+  source = undefined;
+}
+
+export function onEvent(listener: (event: ServerEvent) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Calls `listener` for every event while the component is shown. */
+export function useEvents(listener: (event: ServerEvent) => void): void {
+  const heard = useEffectEvent(listener);
+  useEffect(() => onEvent((event) => heard(event)), []);
+}
+
+function tell(message: MessageEvent<string>): void {
+  const event = JSON.parse(message.data) as ServerEvent;
+  for (const listener of listeners) listener(event);
+}

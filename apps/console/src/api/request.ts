@@ -1,0 +1,104 @@
+/** The one way this page calls the server. Each call is kept for the reader (calls.ts), and each failure has a reason (problem.ts). */
+import { beginCall } from "./calls.ts";
+import { connectionLost } from "./connection.ts";
+import { readProblem, UnreachableError } from "./problem.ts";
+
+export type QueryValue = string | number | boolean | undefined | null;
+
+export interface RequestOptions {
+  readonly query?: Readonly<Record<string, QueryValue | readonly string[]>> | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, with `contentType`. */
+  readonly text?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  readonly ifMatch?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Answer<Body> {
+  readonly body: Body;
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly headers: Headers;
+}
+
+let csrfToken: string | undefined;
+let onSignedOut: () => void = () => {};
+
+/** What every change must carry while somebody is signed in. */
+export function keepCsrfToken(token: string | undefined): void {
+  csrfToken = token;
+}
+
+export function currentCsrfToken(): string | undefined {
+  return csrfToken;
+}
+
+/** Called when the server no longer knows the session. */
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener;
+}
+
+export function toSignIn(): void {
+  onSignedOut();
+}
+
+export async function request<Body>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<Body>> {
+  const response = await send(method, path, options);
+  const text = response.status === 204 ? "" : await response.text();
+  const json = response.headers.get("content-type")?.includes("json") === true;
+  const body = (json && text !== "" ? JSON.parse(text) : text) as Body;
+  return { body, status: response.status, etag: response.headers.get("etag") ?? undefined, headers: response.headers };
+}
+
+/** The answer itself, for files and streams; a problem is thrown. */
+export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+  const { body, text, accept, ifMatch, signal } = options;
+  const sent = body === undefined ? text : JSON.stringify(body);
+  const contentType = body === undefined ? options.contentType : "application/json";
+  const target = withQuery(path, options.query);
+  const headers: Record<string, string> = { accept: accept ?? "application/json", ...options.headers };
+  if (contentType !== undefined) headers["content-type"] = contentType;
+  if (ifMatch !== undefined) headers["if-match"] = ifMatch;
+  if (method !== "GET" && csrfToken !== undefined) headers["x-csrf-token"] = csrfToken;
+  const ended = beginCall({ method, path: target, body: sent, contentType });
+  let response: Response;
+  try {
+    response = await fetch(target, { method, headers, ...(sent === undefined ? {} : { body: sent }), ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    ended(0);
+    if (signal?.aborted === true) throw error;
+    connectionLost();
+    throw new UnreachableError("The server does not answer.", { cause: error });
+  }
+  ended(response.status);
+  if (response.ok || response.status === 304) return response;
+  if (response.status === 401) onSignedOut();
+  throw await readProblem(response);
+}
+
+export function withQuery(path: string, query: RequestOptions["query"]): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) params.append(name, String(one));
+  }
+  const text = params.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** A path with ids in it: path`/v1/repositories/${rid}`. Whatever an id holds, it stays one segment. */
+export function path(parts: TemplateStringsArray, ...ids: readonly string[]): string {
+  return parts.reduce((made, part, index) => made + encodeURIComponent(ids[index - 1] ?? "") + part);
+}
+
+export async function get<Body>(at: string, options?: RequestOptions): Promise<Body> {
+  return (await request<Body>("GET", at, options)).body;
+}
+
+export async function post<Body>(at: string, body?: unknown, options?: RequestOptions): Promise<Body> {
+  return (await request<Body>("POST", at, { ...options, body })).body;
+}

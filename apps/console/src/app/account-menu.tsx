@@ -1,0 +1,39 @@
+/** Who is signed in, the colours, and the way out. */
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { BookOpen, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";
+import { meOptions, signOut } from "../api/identity.ts";
+import { shellStrings as s } from "../strings/shell.ts";
+import { Menu } from "../ui/menu.tsx";
+import { toastError } from "../ui/toast.tsx";
+import { queryClient } from "./query-client.ts";
+import { setTheme } from "./theme.ts";
+
+export function AccountMenu() {
+  const me = useQuery(meOptions).data;
+  const navigate = useNavigate();
+  const leave = async () => {
+    try {
+      await signOut();
+      queryClient.clear();
+      await navigate({ to: "/sign-in" });
+    } catch (error) {
+      toastError(s.account.signOut, error);
+    }
+  };
+  return (
+    <Menu
+      label={s.account.label}
+      entries={[
+        { label: s.theme.light, icon: <Sun aria-hidden />, onChoose: () => setTheme("light") },
+        { label: s.theme.dark, icon: <Moon aria-hidden />, onChoose: () => setTheme("dark") },
+        { label: s.theme.system, icon: <Monitor aria-hidden />, onChoose: () => setTheme("system") },
+        { label: s.pages.reference, icon: <BookOpen aria-hidden />, onChoose: () => window.open("/docs", "_blank", "noopener") },
+        { label: s.account.signOut, icon: <LogOut aria-hidden />, onChoose: () => void leave() },
+      ]}
+    >
+      <UserRound aria-hidden />
+      <span className="hidden sm:inline">{me === undefined ? "" : `${me.user_id} · ${me.workspace_id}`}</span>
+    </Menu>
+  );
+}

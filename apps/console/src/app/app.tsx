@@ -1,0 +1,21 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { Tooltip } from "@base-ui/react/tooltip";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { Toasts } from "../ui/toast.tsx";
+import { queryClient } from "./query-client.ts";
+import { router } from "./router.tsx";
+
+export function App() {
+  return (
+    // The page's policy allows no style inside the page: the headless components are told to bring none.
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <Tooltip.Provider>
+          <RouterProvider router={router} />
+          <Toasts />
+        </Tooltip.Provider>
+      </QueryClientProvider>
+    </CSPProvider>
+  );
+}

@@ -1,0 +1,37 @@
+/** Ctrl K: go anywhere by typing a part of its name. Its list is loaded when it is first opened. */
+import { Search } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { shellStrings } from "../strings/shell.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Loading } from "../ui/states.tsx";
+
+const s = shellStrings.palette;
+const PaletteList = lazy(() => import("./palette-list.tsx"));
+
+export function CommandPalette() {
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setOpen((was) => !was);
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+  return (
+    <>
+      <Button className="min-w-0 text-soft sm:min-w-56" onClick={() => setOpen(true)}>
+        <Search aria-hidden />
+        {s.open}
+        <kbd className="ml-auto hidden rounded border px-1 font-sans text-xs sm:inline">{s.shortcut}</kbd>
+      </Button>
+      <Dialog open={open} onClose={() => setOpen(false)} title={s.title}>
+        <Suspense fallback={<Loading />}>
+          <PaletteList onChosen={() => setOpen(false)} />
+        </Suspense>
+      </Dialog>
+    </>
+  );
+}

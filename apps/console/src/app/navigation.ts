@@ -1,0 +1,73 @@
+/** The pages there are, in the order of the list at the side. The command palette shows the same. */
+import {
+  Activity,
+  Archive,
+  ChartLine,
+  Database,
+  FolderSearch,
+  GitBranch,
+  House,
+  KeyRound,
+  Layers,
+  ListTodo,
+  MessagesSquare,
+  Network,
+  Search,
+  Trash2,
+  Truck,
+  Wrench,
+} from "lucide-react";
+import type { LucideIcon } from "lucide-react";
+import { shellStrings } from "../strings/shell.ts";
+
+export interface NavigationEntry {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: LucideIcon;
+}
+
+export interface NavigationGroup {
+  readonly label: string | undefined;
+  readonly entries: readonly NavigationEntry[];
+}
+
+const { pages, groups } = shellStrings;
+
+export const navigation: readonly NavigationGroup[] = [
+  {
+    label: undefined,
+    entries: [
+      { to: "/", label: pages.home, icon: House },
+      { to: "/overview", label: pages.overview, icon: Activity },
+    ],
+  },
+  {
+    label: groups.knowledge,
+    entries: [
+      { to: "/collections", label: pages.collections, icon: Layers },
+      { to: "/search", label: pages.search, icon: Search },
+      { to: "/graph", label: pages.graph, icon: Network },
+      { to: "/trash", label: pages.trash, icon: Trash2 },
+    ],
+  },
+  {
+    label: groups.state,
+    entries: [
+      { to: "/workflows", label: pages.workflows, icon: GitBranch },
+      { to: "/memories", label: pages.memories, icon: MessagesSquare },
+      { to: "/agent-metrics", label: pages.metrics, icon: ChartLine },
+      { to: "/tools", label: pages.tools, icon: Wrench },
+      { to: "/containers", label: pages.containers, icon: Database },
+    ],
+  },
+  {
+    label: groups.operation,
+    entries: [
+      { to: "/jobs", label: pages.jobs, icon: ListTodo },
+      { to: "/deletions", label: pages.deletions, icon: Archive },
+      { to: "/audit", label: pages.audit, icon: FolderSearch },
+      { to: "/migrations", label: pages.migrations, icon: Truck },
+      { to: "/access", label: pages.access, icon: KeyRound },
+    ],
+  },
+];

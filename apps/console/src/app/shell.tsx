@@ -1,0 +1,90 @@
+/** The frame of every page: the list of pages, the bar on top, the content. */
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { Menu as MenuIcon } from "lucide-react";
+import { useEffect, useState } from "react";
+import { closeEvents, openEvents } from "../api/events.ts";
+import { cx } from "../lib/class-names.ts";
+import { shellStrings as s } from "../strings/shell.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { AccountMenu } from "./account-menu.tsx";
+import { CallsButton } from "./calls-drawer.tsx";
+import { CommandPalette } from "./command-palette.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { navigation } from "./navigation.ts";
+
+export function Shell() {
+  const [navigating, setNavigating] = useState(false);
+  const pathname = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => {
+    openEvents();
+    return closeEvents;
+  }, []);
+  // A page that was chosen takes the place of the list.
+  useEffect(() => setNavigating(false), [pathname]);
+  return (
+    <div className="grid h-full grid-rows-[auto_1fr] lg:grid-cols-[14rem_1fr] lg:grid-rows-1">
+      <a href="#content" className="sr-only z-50 rounded bg-panel p-2 focus:not-sr-only focus:absolute">
+        {s.skip}
+      </a>
+      <aside className="hidden min-h-0 flex-col overflow-y-auto border-r bg-panel p-3 lg:flex">
+        <Brand />
+        <Navigation />
+      </aside>
+      <div className="flex min-h-0 min-w-0 flex-col lg:h-full">
+        <ConnectionBanner />
+        <header className="flex items-center gap-2 border-b bg-panel px-3 py-2">
+          <Button look="quiet" size="icon" className="lg:hidden" aria-label={s.openNavigation} onClick={() => setNavigating(true)}>
+            <MenuIcon aria-hidden />
+          </Button>
+          <CommandPalette />
+          <div className="flex-1" />
+          <CallsButton />
+          <AccountMenu />
+        </header>
+        <main id="content" tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto outline-hidden">
+          <Outlet />
+        </main>
+      </div>
+      <Dialog open={navigating} onClose={() => setNavigating(false)} title={s.product} place="side">
+        <Navigation />
+      </Dialog>
+    </div>
+  );
+}
+
+function Brand() {
+  return (
+    <Link to="/" className="mb-3 flex items-center gap-2 rounded px-2 py-1 text-base font-semibold">
+      <img src="/icon.svg" alt="" className="size-6" />
+      {s.product}
+    </Link>
+  );
+}
+
+function Navigation() {
+  return (
+    <nav aria-label={s.navigation} className="flex flex-col gap-4">
+      {navigation.map(({ label, entries }) => (
+        <div key={label ?? ""}>
+          {label !== undefined && <p className="px-2 pb-1 text-xs font-medium text-soft">{label}</p>}
+          <ul className="flex flex-col gap-0.5">
+            {entries.map(({ to, label: text, icon: Icon }) => (
+              <li key={to}>
+                <Link
+                  to={to}
+                  activeOptions={{ exact: to === "/", includeSearch: false }}
+                  className={cx("flex items-center gap-2 rounded-md px-2 py-1.5 text-sm text-soft hover:bg-raised hover:text-ink [&>svg]:size-4")}
+                  activeProps={{ className: "bg-brand-soft !text-brand font-medium" }}
+                >
+                  <Icon aria-hidden />
+                  {text}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../ui/panel.tsx";
+
+export function AccessPage() {
+  return <Page title="AccessPage">…</Page>;
+}

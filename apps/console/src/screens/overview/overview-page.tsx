@@ -1,0 +1,5 @@
+import { Page } from "../../ui/panel.tsx";
+
+export function OverviewPage() {
+  return <Page title="OverviewPage">…</Page>;
+}

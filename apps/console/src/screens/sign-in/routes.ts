@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { rootRoute } from "../../app/root-route.tsx";
+import { flagParam, textParam } from "../../lib/search-params.ts";
+
+export const signInRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/sign-in",
+    validateSearch: (search: Record<string, unknown>): { readonly next?: string | undefined; readonly ended?: true | undefined } => ({
+      next: ownPage(textParam(search["next"])),
+      ended: flagParam(search["ended"]),
+    }),
+    component: lazyRouteComponent(() => import("./sign-in-page.tsx"), "SignInPage"),
+  }),
+] as const;
+
+/** After signing in, only a page of this server: an address from elsewhere could be anybody's. */
+function ownPage(next: string | undefined): string | undefined {
+  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : undefined;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../ui/panel.tsx";
+
+export function WorkflowPage() {
+  return <Page title="WorkflowPage">…</Page>;
+}

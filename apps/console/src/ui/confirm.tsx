@@ -1,0 +1,49 @@
+/** Asks before something is done that cannot be taken back by a click; for what is gone for good the name must be typed. */
+import { useState, type ReactNode } from "react";
+import { uiStrings as s } from "../strings/ui.ts";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { TextField } from "./field.tsx";
+import { ErrorBox } from "./states.tsx";
+
+interface ConfirmProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly children: ReactNode;
+  /** What the button says: the verb. */
+  readonly action: string;
+  /** Must be typed before the button works. */
+  readonly typeName?: string;
+  readonly onConfirm: () => void;
+  readonly pending?: boolean;
+  readonly error?: unknown;
+}
+
+export function Confirm({ open, onClose, title, children, action, typeName, onConfirm, pending = false, error }: ConfirmProps) {
+  const [typed, setTyped] = useState("");
+  const ready = (typeName === undefined || typed === typeName) && !pending;
+  return (
+    <Dialog open={open} onClose={onClose} title={title}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (ready) onConfirm();
+        }}
+      >
+        <div className="text-sm">{children}</div>
+        {typeName !== undefined && (
+          <TextField label={s.typeToConfirm(typeName)} value={typed} onChange={({ target }) => setTyped(target.value)} autoComplete="off" spellCheck={false} />
+        )}
+        {error !== undefined && error !== null && <ErrorBox error={error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{s.cancel}</Button>
+          <Button type="submit" look="danger" disabled={!ready}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

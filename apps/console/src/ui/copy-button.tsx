@@ -1,0 +1,21 @@
+import { Check, Copy } from "lucide-react";
+import { useState } from "react";
+import { uiStrings as s } from "../strings/ui.ts";
+import { Button } from "./button.tsx";
+
+const shownMs = 1_500;
+
+export function CopyButton({ text, label = s.copy }: { readonly text: string; readonly label?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), shownMs);
+  };
+  return (
+    <Button size="small" look="quiet" onClick={() => void copy()} aria-label={label}>
+      {copied ? <Check aria-hidden /> : <Copy aria-hidden />}
+      {copied ? s.copied : label}
+    </Button>
+  );
+}

@@ -1,0 +1,193 @@
+/**
+ * A table that stays quick with ten thousand rows: only those in sight are in the page, and the next page is asked for near the end.
+ * The columns and their order are TanStack Table's, the rows in sight TanStack Virtual's.
+ */
+import { createSortedRowModel, rowSortingFeature, sortFns, tableFeatures, useTable, type ColumnDef, type Row, type SortingState } from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { useEffect, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { cx } from "../lib/class-names.ts";
+import { uiStrings as s } from "../strings/ui.ts";
+import { ErrorBox, Loading } from "./states.tsx";
+
+const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns });
+type Features = typeof features;
+
+export interface Column<Item> {
+  readonly id: string;
+  readonly header: string;
+  /** What the row is sorted by; without it the column cannot be sorted. */
+  readonly value?: (item: Item) => string | number | null | undefined;
+  readonly cell: (item: Item) => ReactNode;
+  /** As CSS grid has it; minmax(8rem, 1fr) when absent. */
+  readonly width?: string;
+  readonly align?: "right";
+}
+
+export interface Sorting {
+  readonly id: string;
+  readonly desc: boolean;
+}
+
+export interface DataTableProps<Item> {
+  /** What the table is of, for those who cannot see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Item>[];
+  readonly items: readonly Item[] | undefined;
+  readonly rowId: (item: Item) => string;
+  readonly onOpen?: (item: Item) => void;
+  /** Kept in the address of the page. Without `onSort` the head cannot be clicked. */
+  readonly sorting?: Sorting | undefined;
+  readonly onSort?: (sorting: Sorting | undefined) => void;
+  /** The server sorts; the rows are shown as they come. */
+  readonly sortedByServer?: boolean;
+  readonly empty: ReactNode;
+  readonly error?: unknown;
+  readonly onRetry?: () => void;
+  readonly more?: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
+  readonly className?: string;
+}
+
+const rowHeight = 44;
+const nearEndRows = 20;
+const noItems: readonly never[] = [];
+
+export function DataTable<Item extends object>(props: DataTableProps<Item>) {
+  const { items, error, onRetry, empty, className } = props;
+  return (
+    <div className={cx("flex max-h-[70dvh] min-h-40 min-w-0 flex-col overflow-hidden rounded-lg border bg-panel", className)}>
+      {error !== undefined && error !== null ? (
+        <div className="p-4">
+          <ErrorBox error={error} {...(onRetry === undefined ? {} : { onRetry })} />
+        </div>
+      ) : items === undefined ? (
+        <Loading />
+      ) : items.length === 0 ? (
+        empty
+      ) : (
+        <Rows {...props} />
+      )}
+    </div>
+  );
+}
+
+function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorting, onSort, sortedByServer = false, more }: DataTableProps<Item>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const table = useTable<Features, Item>({
+    features,
+    columns: columns.map((column) => definition<Item>(column)),
+    data: items ?? noItems,
+    getRowId: rowId,
+    state: { sorting: sorting === undefined ? [] : ([sorting] as SortingState) },
+    manualSorting: sortedByServer,
+  });
+  const { rows } = table.getRowModel();
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: 12,
+  });
+  const shown = virtualizer.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (more !== undefined && more.has && !more.loading && last >= rows.length - nearEndRows) more.load();
+  }, [more, last, rows.length]);
+  const template = columns.map(({ width }) => width ?? "minmax(8rem,1fr)").join(" ");
+  return (
+    <>
+      <div
+        ref={scroller}
+        role="table"
+        aria-label={label}
+        aria-rowcount={more?.has === true ? -1 : rows.length + 1}
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-auto"
+      >
+        <div className="relative min-w-max" style={{ height: virtualizer.getTotalSize() + rowHeight }}>
+          <div role="rowgroup" className="sticky top-0 z-10">
+            <div role="row" aria-rowindex={1} className="grid border-b bg-raised text-xs font-medium text-soft" style={{ gridTemplateColumns: template }}>
+              {columns.map((column) => (
+                <Head key={column.id} column={column} sorting={sorting} onSort={column.value === undefined && !sortedByServer ? undefined : onSort} />
+              ))}
+            </div>
+          </div>
+          <div role="rowgroup">
+            {shown.map(({ index, start, key }) => {
+              const row = rows[index];
+              return row === undefined ? null : (
+                <Line key={key} row={row} columns={columns} index={index} start={start + rowHeight} template={template} onOpen={onOpen} />
+              );
+            })}
+          </div>
+        </div>
+      </div>
+      <p role="status" className="border-t px-3 py-1.5 text-xs text-soft">
+        {more?.loading === true ? s.loadingMore : s.rows(rows.length, more?.has === true)}
+      </p>
+    </>
+  );
+}
+
+interface HeadProps<Item> {
+  readonly column: Column<Item>;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: ((sorting: Sorting | undefined) => void) | undefined;
+}
+
+function Head<Item>({ column: { id, header, align }, sorting, onSort }: HeadProps<Item>) {
+  const direction = sorting?.id === id ? (sorting.desc ? "descending" : "ascending") : "none";
+  const next = direction === "none" ? { id, desc: false } : direction === "ascending" ? { id, desc: true } : undefined;
+  return (
+    <div role="columnheader" aria-sort={direction} className={cx("flex h-9 min-w-0 items-center px-3", align === "right" && "justify-end")}>
+      {onSort === undefined ? (
+        <span className="truncate">{header}</span>
+      ) : (
+        <button type="button" className="flex min-w-0 items-center gap-1 hover:text-ink" onClick={() => onSort(next)} title={s.sortBy(header)}>
+          <span className="truncate">{header}</span>
+          {direction === "ascending" && <ArrowUp className="size-3" aria-hidden />}
+          {direction === "descending" && <ArrowDown className="size-3" aria-hidden />}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface LineProps<Item extends object> {
+  readonly row: Row<Features, Item>;
+  readonly columns: readonly Column<Item>[];
+  readonly index: number;
+  readonly start: number;
+  readonly template: string;
+  readonly onOpen: ((item: Item) => void) | undefined;
+}
+
+function Line<Item extends object>({ row, columns, index, start, template, onOpen }: LineProps<Item>) {
+  const item = row.original;
+  const keyed = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(item);
+  };
+  return (
+    // The row can be clicked as a whole; with a keyboard it is reached by Tab and opened by Enter.
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      tabIndex={onOpen === undefined ? undefined : 0}
+      onClick={onOpen === undefined ? undefined : () => onOpen(item)}
+      onKeyDown={onOpen === undefined ? undefined : keyed}
+      className={cx("absolute inset-x-0 top-0 grid border-b text-sm", onOpen !== undefined && "cursor-pointer hover:bg-raised focus-visible:-outline-offset-2")}
+      style={{ gridTemplateColumns: template, height: rowHeight, transform: `translateY(${start}px)` }}
+    >
+      {columns.map((column) => (
+        <div role="cell" key={column.id} className={cx("flex min-w-0 items-center gap-2 px-3", column.align === "right" && "justify-end tabular-nums")}>
+          {column.cell(item)}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function definition<Item extends object>({ id, value }: Column<Item>): ColumnDef<Features, Item> {
+  return { id, ...(value === undefined ? {} : { accessorFn: (item: Item) => value(item) ?? undefined }), sortUndefined: "last" } as ColumnDef<Features, Item>;
+}

@@ -1,0 +1,93 @@
+/** Inputs with their label, a hint and what is wrong with them. */
+import { useId, type ComponentProps, type ReactNode } from "react";
+import { cx } from "../lib/class-names.ts";
+
+export const inputClass =
+  "h-9 w-full min-w-0 rounded-md border bg-panel px-3 text-sm text-ink placeholder:text-soft aria-invalid:border-bad disabled:opacity-60";
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  /** The label is read out, but not shown. */
+  readonly labelHidden?: boolean;
+  readonly className?: string;
+}
+
+export function TextField({ label, hint, error, labelHidden, className, ...props }: FieldProps & Omit<ComponentProps<"input">, "className">) {
+  const id = useId();
+  return (
+    <Field {...{ id, label, hint, error, labelHidden, className }}>
+      <input {...props} id={id} className={inputClass} aria-invalid={error !== undefined} aria-describedby={`${id}-more`} />
+    </Field>
+  );
+}
+
+export function TextArea({ label, hint, error, labelHidden, className, ...props }: FieldProps & Omit<ComponentProps<"textarea">, "className">) {
+  const id = useId();
+  return (
+    <Field {...{ id, label, hint, error, labelHidden, className }}>
+      <textarea {...props} id={id} className={cx(inputClass, "h-auto py-2")} aria-invalid={error !== undefined} aria-describedby={`${id}-more`} />
+    </Field>
+  );
+}
+
+export interface Choice<Value extends string = string> {
+  readonly value: Value;
+  readonly label: string;
+}
+
+interface SelectProps<Value extends string> extends FieldProps {
+  readonly value: Value;
+  readonly choices: readonly Choice<Value>[];
+  readonly onChoose: (value: Value) => void;
+  readonly disabled?: boolean;
+}
+
+/** The browser's own: it works with a keyboard, a screen reader and a thumb. */
+export function Select<Value extends string>({ label, hint, error, labelHidden, className, value, choices, onChoose, disabled }: SelectProps<Value>) {
+  const id = useId();
+  return (
+    <Field {...{ id, label, hint, error, labelHidden, className }}>
+      <select id={id} className={cx(inputClass, "pr-2")} value={value} disabled={disabled} onChange={({ target }) => onChoose(target.value as Value)}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+interface CheckProps {
+  readonly label: ReactNode;
+  readonly checked: boolean;
+  readonly onCheck: (checked: boolean) => void;
+  readonly disabled?: boolean;
+}
+
+export function Check({ label, checked, onCheck, disabled }: CheckProps) {
+  return (
+    <label className="flex items-center gap-2 text-sm">
+      <input type="checkbox" className="size-4 accent-brand" checked={checked} disabled={disabled} onChange={({ target }) => onCheck(target.checked)} />
+      {label}
+    </label>
+  );
+}
+
+function Field({ id, label, hint, error, labelHidden, className, children }: OptionalFieldProps & { readonly id: string; readonly children: ReactNode }) {
+  return (
+    <div className={cx("flex min-w-0 flex-col gap-1", className)}>
+      <label htmlFor={id} className={labelHidden === true ? "sr-only" : "text-xs font-medium text-soft"}>
+        {label}
+      </label>
+      {children}
+      <p id={`${id}-more`} className={cx("text-xs text-soft empty:hidden", error !== undefined && "text-bad")}>
+        {error ?? hint}
+      </p>
+    </div>
+  );
+}
+
+type OptionalFieldProps = { readonly [Name in keyof FieldProps]: FieldProps[Name] | undefined };

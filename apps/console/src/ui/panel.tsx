@@ -1,0 +1,63 @@
+/** The frames of a page. */
+import type { ReactNode } from "react";
+import { cx } from "../lib/class-names.ts";
+
+interface PageProps {
+  readonly title: ReactNode;
+  /** One sentence: what the page is for. */
+  readonly about?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+  /** The content fills the window and scrolls by itself: a long table, a graph. */
+  readonly fill?: boolean;
+}
+
+export function Page({ title, about, actions, children, fill = false }: PageProps) {
+  return (
+    <div className={cx("mx-auto flex w-full max-w-[1600px] flex-col gap-4 p-4 sm:p-6", fill && "h-full min-h-0")}>
+      <header className="flex flex-wrap items-start gap-x-4 gap-y-2">
+        <div className="min-w-0 flex-1 basis-60">
+          <h1 className="text-xl font-semibold break-words">{title}</h1>
+          {about !== undefined && <p className="text-sm text-soft">{about}</p>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly title?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+export function Panel({ title, actions, className, children }: PanelProps) {
+  return (
+    <section className={cx("min-w-0 rounded-lg border bg-panel", className)}>
+      {(title !== undefined || actions !== undefined) && (
+        <header className="flex flex-wrap items-center gap-2 border-b px-4 py-2.5">
+          <h2 className="min-w-0 flex-1 text-sm font-semibold">{title}</h2>
+          {actions}
+        </header>
+      )}
+      <div className="p-4">{children}</div>
+    </section>
+  );
+}
+
+/** Names and values under each other. */
+export function Facts({ of }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="grid grid-cols-[minmax(6rem,max-content)_1fr] gap-x-4 gap-y-1.5 text-sm">
+      {of.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-soft">{name}</dt>
+          <dd className="min-w-0 break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

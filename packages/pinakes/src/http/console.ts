@@ -1,0 +1,91 @@
+/**
+ * The web page at `/`, from the folder that its build made. All files are read at the start and kept compressed; those whose name holds
+ * their hash may be kept by browsers for good. Every address that no route has is the page itself: it knows its own pages.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Context, Hono } from "hono";
+import type { KitEnv, Route } from "./kit/index.ts";
+import { isUnchanged, quoteEtag } from "./kit/etag.ts";
+
+interface ConsoleFile {
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly zipped: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+  readonly immutable: boolean;
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+};
+
+/** Scripts and styles of this server only, none inside the page. React sets single style properties by script, which needs no exception. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "frame-src 'self' blob:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Whether the folder holds a page that was built. */
+export function hasConsole(folder: string): boolean {
+  return existsSync(join(folder, "index.html"));
+}
+
+/** To be called last: what no route answered is the page's. */
+export function mountConsole(app: Hono<KitEnv>, folder: string, routes: readonly Route[]): void {
+  const files = readFiles(folder);
+  const taken = new Set(["docs", "assets", ...routes.map(({ path }) => firstSegment(path.text))]);
+  app.get("*", async (c, next) => {
+    const { path } = c.req;
+    const file = files.get(path.slice(1)) ?? (taken.has(firstSegment(path)) ? undefined : files.get("index.html"));
+    return file === undefined ? next() : answer(c, file);
+  });
+}
+
+function answer(c: Context<KitEnv>, { type, bytes, zipped, etag, immutable }: ConsoleFile): Response {
+  const headers: Record<string, string> = {
+    etag: quoteEtag(etag),
+    "cache-control": immutable ? "public, max-age=31536000, immutable" : "no-cache",
+    vary: "accept-encoding",
+    "content-security-policy": policy,
+  };
+  if (isUnchanged(c.req.header("if-none-match") ?? null, etag)) return new Response(null, { status: 304, headers });
+  const zips = c.req.header("accept-encoding")?.includes("gzip") === true;
+  return new Response(zips ? zipped : bytes, { headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) } });
+}
+
+function readFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
+  const files = new Map<string, ConsoleFile>();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const full = join(entry.parentPath, entry.name);
+    const name = relative(folder, full).split(sep).join("/");
+    const bytes = new Uint8Array(readFileSync(full));
+    files.set(name, {
+      type: types[extname(name)] ?? "application/octet-stream",
+      bytes,
+      zipped: new Uint8Array(gzipSync(bytes)),
+      etag: createHash("sha256").update(bytes).digest("base64url").slice(0, 22),
+      immutable: name.startsWith("assets/"),
+    });
+  }
+  return files;
+}
+
+function firstSegment(path: string): string {
+  return path.split("/")[1] ?? "";
+}
