@@ -2,7 +2,7 @@
 
 /** Tests, and the helpers beside them (`drivers/postgres/test-databases.ts`). */
 export function isTest(path: string): boolean {
-  return path.endsWith(".test.ts") || /\/test-[^/]+\.ts$/.test(path) || /^packages\/[^/]+\/test\//.test(path);
+  return path.endsWith(".test.ts") || /\/test-[^/]+\.ts$/.test(path) || /^(?:packages|apps)\/[^/]+\/test\//.test(path);
 }
 
 export function lineOf(text: string, index: number): number {

@@ -8,6 +8,8 @@ export interface Call {
   /** As sent, when it was JSON or text. */
   readonly body: string | undefined;
   readonly contentType: string | undefined;
+  /** The fields of a form with files. */
+  readonly form?: readonly string[] | undefined;
   /** Undefined while it is under way, 0 when there was no answer. */
   readonly status: number | undefined;
   readonly ms: number | undefined;
@@ -21,7 +23,7 @@ let calls: readonly Call[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-export function beginCall(call: Pick<Call, "method" | "path" | "body" | "contentType">): (status: number) => void {
+export function beginCall(call: Pick<Call, "method" | "path" | "body" | "contentType" | "form">): (status: number) => void {
   lastId += 1;
   const id = lastId;
   const at = Date.now();
@@ -49,10 +51,11 @@ function set(next: readonly Call[]): void {
 }
 
 /** A line for a terminal that does the same. */
-export function curlOf({ method, path, body, contentType }: Call, origin: string): string {
+export function curlOf({ method, path, body, contentType, form = [] }: Call, origin: string): string {
   const parts = ["curl", ...(method === "GET" ? [] : ["-X", method]), "-H", '"Authorization: Bearer $KEY"'];
   if (contentType !== undefined) parts.push("-H", quoted(`content-type: ${contentType}`));
   if (body !== undefined) parts.push("--data-binary", quoted(body));
+  for (const field of form) parts.push("-F", quoted(field));
   return [...parts, quoted(`${origin}${path}`)].join(" ");
 }
 

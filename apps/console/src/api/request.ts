@@ -46,8 +46,8 @@ export function toSignIn(): void {
   onSignedOut();
 }
 
-export async function request<Body>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<Body>> {
-  const response = await send(method, path, options);
+export async function request<Body>(method: string, at: string, options: RequestOptions = {}): Promise<Answer<Body>> {
+  const response = await send(method, at, options);
   const text = response.status === 204 ? "" : await response.text();
   const json = response.headers.get("content-type")?.includes("json") === true;
   const body = (json && text !== "" ? JSON.parse(text) : text) as Body;
@@ -55,11 +55,11 @@ export async function request<Body>(method: string, path: string, options: Reque
 }
 
 /** The answer itself, for files and streams; a problem is thrown. */
-export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+export async function send(method: string, at: string, options: RequestOptions = {}): Promise<Response> {
   const { body, text, accept, ifMatch, signal } = options;
   const sent = body === undefined ? text : JSON.stringify(body);
   const contentType = body === undefined ? options.contentType : "application/json";
-  const target = withQuery(path, options.query);
+  const target = withQuery(at, options.query);
   const headers: Record<string, string> = { accept: accept ?? "application/json", ...options.headers };
   if (contentType !== undefined) headers["content-type"] = contentType;
   if (ifMatch !== undefined) headers["if-match"] = ifMatch;
@@ -80,14 +80,14 @@ export async function send(method: string, path: string, options: RequestOptions
   throw await readProblem(response);
 }
 
-export function withQuery(path: string, query: RequestOptions["query"]): string {
+export function withQuery(at: string, query: RequestOptions["query"]): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined || value === null || value === "") continue;
     for (const one of Array.isArray(value) ? value : [value]) params.append(name, String(one));
   }
   const text = params.toString();
-  return text === "" ? path : `${path}?${text}`;
+  return text === "" ? at : `${at}?${text}`;
 }
 
 /** A path with ids in it: path`/v1/repositories/${rid}`. Whatever an id holds, it stays one segment. */

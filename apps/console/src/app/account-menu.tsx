@@ -23,7 +23,6 @@ export function AccountMenu() {
   };
   return (
     <Menu
-      label={s.account.label}
       entries={[
         { label: s.theme.light, icon: <Sun aria-hidden />, onChoose: () => setTheme("light") },
         { label: s.theme.dark, icon: <Moon aria-hidden />, onChoose: () => setTheme("dark") },
@@ -33,6 +32,7 @@ export function AccountMenu() {
       ]}
     >
       <UserRound aria-hidden />
+      <span className="sr-only sm:hidden">{s.account.label}</span>
       <span className="hidden sm:inline">{me === undefined ? "" : `${me.user_id} · ${me.workspace_id}`}</span>
     </Menu>
   );

@@ -17,6 +17,7 @@ export const shellRoute = createRoute({
     try {
       await queryClient.ensureQueryData(meOptions);
     } catch (error) {
+      // oxlint-disable-next-line typescript/only-throw-error -- this is how the router is told to go elsewhere
       if (isProblem(error, 401)) throw redirect({ to: "/sign-in", search: { next: location.href } });
       throw error;
     }

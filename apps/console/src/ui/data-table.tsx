@@ -22,6 +22,8 @@ export interface Column<Item> {
   /** As CSS grid has it; minmax(8rem, 1fr) when absent. */
   readonly width?: string;
   readonly align?: "right";
+  /** false: not by this column, although the server sorts by others. */
+  readonly sortable?: false;
 }
 
 export interface Sorting {
@@ -109,7 +111,7 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
           <div role="rowgroup" className="sticky top-0 z-10">
             <div role="row" aria-rowindex={1} className="grid border-b bg-raised text-xs font-medium text-soft" style={{ gridTemplateColumns: template }}>
               {columns.map((column) => (
-                <Head key={column.id} column={column} sorting={sorting} onSort={column.value === undefined && !sortedByServer ? undefined : onSort} />
+                <Head key={column.id} column={column} sorting={sorting} onSort={canSort(column, sortedByServer) ? onSort : undefined} />
               ))}
             </div>
           </div>
@@ -188,6 +190,10 @@ function Line<Item extends object>({ row, columns, index, start, template, onOpe
   );
 }
 
+function canSort<Item>({ value, sortable }: Column<Item>, sortedByServer: boolean): boolean {
+  return sortable !== false && (value !== undefined || sortedByServer);
+}
+
 function definition<Item extends object>({ id, value }: Column<Item>): ColumnDef<Features, Item> {
-  return { id, ...(value === undefined ? {} : { accessorFn: (item: Item) => value(item) ?? undefined }), sortUndefined: "last" } as ColumnDef<Features, Item>;
+  return { id, ...(value === undefined ? {} : { accessorFn: (item: Item) => value(item) ?? undefined }), sortUndefined: "last" };
 }

@@ -25,7 +25,10 @@ export function Menu({
 }) {
   return (
     <Base.Root>
-      <Base.Trigger className={buttonClass(children === undefined ? "quiet" : "plain", children === undefined ? "icon" : "normal")} aria-label={label}>
+      <Base.Trigger
+        className={buttonClass(children === undefined ? "quiet" : "plain", children === undefined ? "icon" : "normal")}
+        aria-label={children === undefined ? label : undefined}
+      >
         {children ?? <Ellipsis aria-hidden />}
       </Base.Trigger>
       <Base.Portal>

@@ -1,0 +1,58 @@
+/** Making, changing and ending collections. */
+import { collectionPath, type Collection, type CollectionId, type Metadata, type Repository } from "./collections.ts";
+import { path, post, request } from "./request.ts";
+import type { Job } from "./work.ts";
+
+/** null: as the repository has it. */
+export interface CollectionInput {
+  readonly collection_id?: string;
+  readonly embedding_model?: string;
+  readonly name?: string | null;
+  readonly description?: string | null;
+  readonly chunking_strategy?: object | null;
+  readonly allow_chunking_override?: boolean;
+  readonly metadata?: Metadata;
+  readonly allowed_groups?: readonly string[] | null;
+  readonly private?: boolean;
+}
+
+export type ChangedCollection = Collection & { readonly warnings?: readonly string[] };
+
+export function createRepository(input: { readonly repository_id?: string; readonly name: string }): Promise<Repository> {
+  return post<Repository>("/v1/repositories", input);
+}
+
+export function createCollection(rid: string, input: CollectionInput): Promise<Collection> {
+  return post<Collection>(path`/v1/repositories/${rid}/collections`, input);
+}
+
+export async function updateCollection(id: CollectionId, input: CollectionInput, ifMatch: string): Promise<ChangedCollection> {
+  const { body, etag } = await request<ChangedCollection>("PATCH", collectionPath(id), { body: input, ifMatch });
+  return { ...body, etag: etag ?? body.etag };
+}
+
+export function archiveCollection(id: CollectionId, how: "archive" | "unarchive", ifMatch: string): Promise<Collection> {
+  return post<Collection>(`${collectionPath(id)}:${how}`, undefined, { ifMatch });
+}
+
+export function reindexCollection(id: CollectionId): Promise<Job> {
+  return post<Job>(`${collectionPath(id)}:reindex`);
+}
+
+export interface Deletion {
+  /** For good, and not into the trash. */
+  readonly purge: boolean;
+  /** Which of the lives that had the id. */
+  readonly incarnation?: string;
+  readonly ifMatch?: string;
+  readonly allowPartial?: boolean;
+}
+
+export async function deleteCollection(id: CollectionId, { purge, incarnation, ifMatch, allowPartial }: Deletion): Promise<Job> {
+  const query = { purge: purge ? true : undefined, confirm: purge ? id.cid : undefined, incarnation, allow_partial: allowPartial === true ? true : undefined };
+  return (await request<Job>("DELETE", collectionPath(id), { query, ifMatch })).body;
+}
+
+export function restoreCollection(id: CollectionId, incarnation?: string): Promise<Collection> {
+  return post<Collection>(`${collectionPath(id)}:restore`, incarnation === undefined ? undefined : { incarnation });
+}

@@ -1,0 +1,17 @@
+/** A collection in the address of a page: one text, whatever its ids hold. */
+import type { CollectionId } from "./collections.ts";
+
+export function refOf({ rid, cid }: CollectionId): string {
+  return `${encodeURIComponent(rid)}/${encodeURIComponent(cid)}`;
+}
+
+/** Undefined for a text that nobody made with refOf. */
+export function collectionOfRef(ref: string): CollectionId | undefined {
+  const [rid = "", cid = "", ...rest] = ref.split("/");
+  if (rid === "" || cid === "" || rest.length > 0) return undefined;
+  try {
+    return { rid: decodeURIComponent(rid), cid: decodeURIComponent(cid) };
+  } catch {
+    return undefined;
+  }
+}

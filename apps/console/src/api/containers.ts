@@ -1,0 +1,169 @@
+/** Containers, their items, queries and changes. */
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Page } from "./page.ts";
+import { get, path, post, request } from "./request.ts";
+
+export interface Container {
+  readonly name: string;
+  readonly kind: "system" | "own";
+  readonly partition_key: string | readonly string[];
+  readonly indexes: Readonly<Record<string, unknown>>;
+  readonly unique_keys: Readonly<Record<string, readonly string[]>>;
+  readonly default_ttl: number | null;
+  readonly strict: boolean;
+  readonly append_only: boolean;
+  readonly etag: string;
+}
+
+export interface IndexState {
+  readonly name: string;
+  readonly partition: readonly string[];
+  readonly sort: readonly (string | { readonly path: string; readonly order: "asc" | "desc" })[];
+  readonly state: "ready" | "building";
+  readonly progress: number;
+  readonly error?: string;
+}
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+export type PkValue = string | number | boolean;
+
+export interface QueryPlan {
+  readonly access: string;
+  readonly index: string | null;
+  readonly order_served: boolean;
+  readonly evaluated: readonly string[];
+  readonly advice: string | null;
+}
+
+export interface ContainerChange {
+  readonly kind: "put" | "delete";
+  readonly id: string;
+  readonly pk: readonly PkValue[];
+  readonly etag: string;
+  readonly at: string;
+  readonly time_to_live_expired?: true;
+}
+
+export interface ItemKey {
+  readonly container: string;
+  readonly id: string;
+  /** As in the address: a text as it is, anything else as a JSON list. */
+  readonly pk: string;
+}
+
+const pageSize = 100;
+
+export const containersOptions = queryOptions({
+  queryKey: ["containers"],
+  queryFn: ({ signal }) => get<{ readonly items: readonly Container[] }>("/v1/containers", { signal }),
+});
+
+export function containerOptions(name: string) {
+  return queryOptions({ queryKey: ["containers", name], queryFn: ({ signal }) => get<Container>(path`/v1/containers/${name}`, { signal }) });
+}
+
+export function indexesOptions(name: string) {
+  return queryOptions({
+    queryKey: ["containers", name, "indexes"],
+    queryFn: ({ signal }) => get<{ readonly items: readonly IndexState[] }>(path`/v1/containers/${name}/indexes`, { signal }),
+  });
+}
+
+export interface SqlQuestion {
+  readonly query: string;
+  readonly pk?: PkValue | readonly PkValue[] | undefined;
+}
+
+interface QueryPage extends Page<Json> {
+  readonly advice?: string;
+}
+
+export function sqlOptions(name: string, question: SqlQuestion | undefined) {
+  return infiniteQueryOptions({
+    queryKey: ["containers", name, "query", question],
+    queryFn: ({ pageParam, signal }) =>
+      post<QueryPage>(path`/v1/containers/${name}/query`, { ...question, limit: pageSize, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page: QueryPage) => page.next_cursor ?? undefined,
+    select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items), advice: pages[0]?.advice }),
+    enabled: question !== undefined,
+  });
+}
+
+export function explainOptions(name: string, question: SqlQuestion | undefined) {
+  return queryOptions({
+    queryKey: ["containers", name, "explain", question],
+    queryFn: ({ signal }) => post<QueryPlan>(path`/v1/containers/${name}/query:explain`, question, { signal }),
+    enabled: question !== undefined,
+  });
+}
+
+interface ChangesPage {
+  readonly items: readonly ContainerChange[];
+  readonly cursor: string;
+  readonly more: boolean;
+}
+
+export function changesOptions(name: string) {
+  return infiniteQueryOptions({
+    queryKey: ["containers", name, "changes"],
+    queryFn: ({ pageParam, signal }) =>
+      get<ChangesPage>(path`/v1/containers/${name}/changes`, { query: { mode: "all", from: "oldest", limit: pageSize, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ more, cursor }: ChangesPage) => (more ? cursor : undefined),
+    select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items) }),
+  });
+}
+
+/** For a stream: from now on, with what is deleted. */
+export function changesStream(name: string): string {
+  return `${path`/v1/containers/${name}/changes`}?mode=all&from=now`;
+}
+
+export function itemOptions(key: ItemKey) {
+  return queryOptions({
+    queryKey: ["containers", key.container, "item", key.pk, key.id],
+    queryFn: ({ signal }) => readItem(key, signal),
+    // What is being edited does not change under the reader's hands: a conflict is told when it is saved.
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+}
+
+export function readItem({ container, id, pk }: ItemKey, signal?: AbortSignal): Promise<JsonObject> {
+  return get<JsonObject>(path`/v1/containers/${container}/items/${id}`, { query: { pk }, signal });
+}
+
+export async function replaceItem({ container, id, pk }: ItemKey, document: JsonObject, etag: string): Promise<JsonObject> {
+  return (await request<JsonObject>("PUT", path`/v1/containers/${container}/items/${id}`, { query: { pk }, body: document, ifMatch: `"${etag}"` })).body;
+}
+
+export function createItem(container: string, document: JsonObject): Promise<JsonObject> {
+  return post<JsonObject>(path`/v1/containers/${container}/items`, document);
+}
+
+export async function deleteItem({ container, id, pk }: ItemKey, etag: string): Promise<void> {
+  await request("DELETE", path`/v1/containers/${container}/items/${id}`, { query: { pk }, ifMatch: `"${etag}"` });
+}
+
+/** The same call would change the indexes of one that is there, so that is asked first. */
+export async function createContainer(name: string, partitionKey: readonly string[]): Promise<void> {
+  if (await containerExists(name)) throw new ContainerExistsError();
+  const partition_key = partitionKey.length === 1 ? partitionKey[0] : partitionKey;
+  await request("PUT", path`/v1/containers/${name}`, { body: { partition_key } });
+}
+
+export class ContainerExistsError extends Error {}
+
+async function containerExists(name: string): Promise<boolean> {
+  const { items } = await get<{ readonly items: readonly Container[] }>("/v1/containers");
+  return items.some((one) => one.name === name);
+}
+
+export async function deleteContainer(name: string): Promise<void> {
+  await request("DELETE", path`/v1/containers/${name}`);
+}

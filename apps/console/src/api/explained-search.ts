@@ -1,0 +1,82 @@
+/** Searching with reasons: what the parts of a score are, what was searched, what a filter removed, which way the graph went. */
+import { queryOptions } from "@tanstack/react-query";
+import type { Triple, Term } from "./graph.ts";
+import { post } from "./request.ts";
+import type { Hit, SearchAnswer, SearchQuestion } from "./search.ts";
+
+export type Fusion = "convex" | "rrf";
+
+export interface LabQuestion extends Omit<SearchQuestion, "as_user"> {
+  readonly fusion?: Fusion;
+  readonly vector_weight?: number;
+  readonly diversity?: number;
+  readonly group_by?: "document";
+  readonly graph?: { readonly hops: number };
+  readonly as_user?: { readonly user_id: string; readonly groups?: readonly string[] };
+}
+
+export interface Parts {
+  readonly vector?: number;
+  readonly keyword?: number;
+  readonly graph?: number;
+}
+
+export interface ExplainedHit extends Hit {
+  readonly more?: readonly { readonly chunk_id: string; readonly score: number }[];
+  readonly explain?: { readonly parts: Parts; readonly access: string };
+}
+
+export interface GraphEntity {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly entity: Term;
+  /** Of the question. */
+  readonly words: string;
+  readonly score: number;
+}
+
+export interface GraphSource {
+  readonly document_id: string;
+  readonly chunk_id: string;
+  readonly filename: string;
+  readonly page?: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface GraphEdge extends Triple {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly hop: number;
+  readonly score: number;
+  readonly sources: readonly GraphSource[];
+}
+
+export interface Searched {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly embedding_model: string;
+  readonly access: string;
+  readonly passages: number;
+  readonly removed_by_filter: number;
+}
+
+export interface ExplainedAnswer extends SearchAnswer {
+  readonly hits: readonly ExplainedHit[];
+  readonly graph?: { readonly entities: readonly GraphEntity[]; readonly edges: readonly GraphEdge[] };
+  readonly explain?: {
+    readonly mode: string;
+    readonly fusion: Fusion;
+    readonly vector_weight: number;
+    readonly collections: readonly Searched[];
+    readonly graph?: { readonly hops: number; readonly weight: number; readonly entities: number; readonly passages_added: number };
+  };
+}
+
+export function explainedSearchOptions(question: LabQuestion | undefined) {
+  return queryOptions({
+    queryKey: ["search", question],
+    queryFn: ({ signal }) => post<ExplainedAnswer>("/v1/search", question, { signal }),
+    enabled: question !== undefined,
+  });
+}

@@ -1,0 +1,110 @@
+/** Triples of a collection: by pattern, in SPARQL, and where they come from. */
+import { queryOptions } from "@tanstack/react-query";
+import { collectionPath, type CollectionId } from "./collections.ts";
+import { pagedOptions, type Page } from "./page.ts";
+import { get, send } from "./request.ts";
+
+export interface Term {
+  readonly type: "iri" | "literal" | "blank";
+  readonly value: string;
+  readonly language?: string;
+  readonly datatype?: string;
+}
+
+export interface Triple {
+  readonly s: Term;
+  readonly p: Term;
+  readonly o: Term;
+  /** null: the graph without a name. */
+  readonly g: Term | null;
+}
+
+/** Terms as the server reads them in an address; what is absent may be anything, g=default is the graph without a name. */
+export interface TriplePattern {
+  readonly s?: string | undefined;
+  readonly p?: string | undefined;
+  readonly o?: string | undefined;
+  readonly g?: string | undefined;
+}
+
+export function triplesOptions(id: CollectionId, { s, p, o, g }: TriplePattern) {
+  return pagedOptions<Triple>(["triples", id.rid, id.cid], `${collectionPath(id)}/triples`, { s, p, o, g });
+}
+
+export function triplePage(id: CollectionId, pattern: TriplePattern, limit: number, signal?: AbortSignal): Promise<Page<Triple>> {
+  return get<Page<Triple>>(`${collectionPath(id)}/triples`, { query: { ...pattern, limit }, signal });
+}
+
+export interface ProvenanceSource {
+  readonly document_id: string;
+  readonly chunk_id: string;
+  readonly filename: string;
+  readonly version: number;
+  readonly page?: number;
+  readonly start: number;
+  readonly end: number;
+  readonly quote: string;
+}
+
+export interface Provenance {
+  readonly triple: Triple;
+  /** Somebody stated it without a document. */
+  readonly asserted: boolean;
+  readonly sources: readonly ProvenanceSource[];
+  readonly prov: Readonly<Record<string, unknown>>;
+}
+
+export function provenanceOptions(id: CollectionId, { s, p, o, g }: TriplePattern) {
+  return queryOptions({
+    queryKey: ["triples", id.rid, id.cid, "provenance", { s, p, o, g }],
+    queryFn: ({ signal }) => get<Provenance>(`${collectionPath(id)}/triples/provenance`, { query: { s, p, o, g }, signal }),
+  });
+}
+
+/** A term as SPARQL results in JSON have it. */
+export interface BoundTerm {
+  readonly type: "uri" | "literal" | "bnode" | "typed-literal";
+  readonly value: string;
+  readonly "xml:lang"?: string;
+  readonly datatype?: string;
+}
+
+export type Binding = Readonly<Record<string, BoundTerm>>;
+
+export type SparqlResult =
+  | { readonly kind: "rows"; readonly vars: readonly string[]; readonly rows: readonly Binding[] }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  | { readonly kind: "rdf"; readonly text: string };
+
+interface SparqlSettings {
+  /** What a pattern outside GRAPH sees: the triples of all graphs. */
+  readonly union?: boolean | undefined;
+  readonly limit?: number;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const resultsType = "application/sparql-results+json";
+/** What CONSTRUCT and DESCRIBE answer is read by people here; Turtle cannot hold graphs with names, and they make none. */
+const accepted = `${resultsType}, text/turtle;q=0.9`;
+
+interface ResultsBody {
+  readonly head: { readonly vars?: readonly string[] };
+  readonly boolean?: boolean;
+  readonly results?: { readonly bindings: readonly Binding[] };
+}
+
+export async function askSparql(id: CollectionId, query: string, { union, limit, timeoutMs, signal }: SparqlSettings = {}): Promise<SparqlResult> {
+  const response = await send("POST", `${collectionPath(id)}/sparql`, {
+    text: query,
+    contentType: "application/sparql-query",
+    accept: accepted,
+    query: { default_graph: union === true ? "union" : undefined, limit, timeout_ms: timeoutMs },
+    signal,
+  });
+  const text = await response.text();
+  if (response.headers.get("content-type")?.startsWith(resultsType) !== true) return { kind: "rdf", text };
+  const { head, boolean, results } = JSON.parse(text) as ResultsBody;
+  if (boolean !== undefined) return { kind: "boolean", value: boolean };
+  return { kind: "rows", vars: head.vars ?? [], rows: results?.bindings ?? [] };
+}

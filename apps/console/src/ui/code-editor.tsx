@@ -1,0 +1,27 @@
+/** A place to write JSON or a query in. The editor itself is large, so it is loaded when it is first shown. */
+import { lazy, Suspense } from "react";
+import { cx } from "../lib/class-names.ts";
+
+export interface CodeEditorProps {
+  readonly label: string;
+  readonly language: "json" | "sql" | "sparql" | "text";
+  readonly value: string;
+  readonly onChange?: (value: string) => void;
+  /** Ctrl Enter. */
+  readonly onRun?: () => void;
+  readonly readOnly?: boolean;
+  readonly className?: string;
+}
+
+const Editor = lazy(() => import("./code-mirror.tsx"));
+
+export function CodeEditor(props: CodeEditorProps) {
+  const plain = <pre className="p-2 font-mono text-xs break-words whitespace-pre-wrap">{props.value}</pre>;
+  return (
+    <div className={cx("max-h-[60dvh] min-h-24 min-w-0 overflow-auto rounded-md border bg-panel", props.className)}>
+      <Suspense fallback={plain}>
+        <Editor {...props} />
+      </Suspense>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+/** CodeMirror with our colours. Its styles are constructed style sheets, which the page's policy allows. */
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { sql } from "@codemirror/lang-sql";
+import { bracketMatching, HighlightStyle, indentOnInput, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { sparql } from "@codemirror/legacy-modes/mode/sparql";
+import { linter } from "@codemirror/lint";
+import { EditorState, type Extension } from "@codemirror/state";
+import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { useEffect, useEffectEvent, useRef } from "react";
+import type { CodeEditorProps } from "./code-editor.tsx";
+
+const languages: Readonly<Record<CodeEditorProps["language"], () => Extension>> = {
+  json: () => [json(), linter(jsonParseLinter())],
+  sql: () => sql(),
+  sparql: () => StreamLanguage.define(sparql),
+  text: () => [],
+};
+
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword], color: "var(--brand)", fontWeight: "600" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--good)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--warn)" },
+  { tag: [tags.propertyName, tags.variableName], color: "var(--ink)" },
+  { tag: tags.comment, color: "var(--ink-soft)", fontStyle: "italic" },
+]);
+
+const look = EditorView.theme({
+  "&": { fontSize: "13px", backgroundColor: "transparent", color: "var(--ink)" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-content": { fontFamily: "var(--font-mono)", caretColor: "var(--ink)" },
+  ".cm-gutters": { backgroundColor: "transparent", color: "var(--ink-soft)", border: "none" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--brand-soft)" },
+  ".cm-tooltip": { backgroundColor: "var(--panel)", color: "var(--ink)", border: "1px solid var(--line)" },
+});
+
+export default function CodeMirror({ label, language, value, onChange, onRun, readOnly = false }: CodeEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const changed = useEffectEvent((text: string) => onChange?.(text));
+  const run = useEffectEvent(() => onRun?.());
+  const first = useEffectEvent(() => value);
+  useEffect(() => {
+    if (place.current === null) return;
+    const runKey = { key: "Mod-Enter", run: () => (run(), true) };
+    const extensions = [
+      ...(readOnly ? [EditorState.readOnly.of(true)] : [history(), lineNumbers()]),
+      drawSelection(),
+      indentOnInput(),
+      bracketMatching(),
+      syntaxHighlighting(colours),
+      keymap.of([runKey, ...defaultKeymap, ...historyKeymap]),
+      languages[language](),
+      look,
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of({ "aria-label": label }),
+      EditorView.updateListener.of((update) => (update.docChanged ? changed(update.state.doc.toString()) : undefined)),
+    ];
+    const made = new EditorView({ parent: place.current, state: EditorState.create({ doc: first(), extensions }) });
+    view.current = made;
+    return () => made.destroy();
+  }, [language, label, readOnly]);
+  // A value from outside, such as a saved query, takes the place of what is there.
+  useEffect(() => {
+    const now = view.current;
+    if (now === null || now.state.doc.toString() === value) return;
+    now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: value } });
+  }, [value]);
+  return <div ref={place} />;
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser } from "playwright-core";
+import { gzipSync } from "node:zlib";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const firstScreenBytesMax = 250_000;
+
+describe.skipIf(browserPath === undefined)("console: the frame of every page", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("the printed link signs in once, and leaves no token in the address", async () => {
+    const first = await openPage(browser);
+    await first.page.goto(server.link);
+    await first.page.getByRole("navigation", { name: "Pages" }).waitFor();
+    expect(first.page.url()).toBe(`${server.url}/`);
+    await expectAccessible(first.page);
+    await screenshot(first.page, "first-screen");
+    // The session outlives the page.
+    await first.page.reload();
+    await first.page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await first.close();
+    const second = await openPage(browser);
+    await second.page.goto(server.link);
+    await second.page.getByRole("alert").getByText("not known, was used already").waitFor();
+    await expectAccessible(second.page);
+    expect(second.complaints.splice(0)).toEqual([expect.stringContaining("401")]);
+    await second.close();
+  });
+
+  it("whoever is not signed in is asked to, and comes back to the same page; an address from elsewhere is not followed", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${server.url}/trash`);
+    await page.waitForURL(/sign-in/);
+    await page.getByLabel("Key or one-time token").fill(server.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`${server.url}/trash`);
+    await page.context().clearCookies();
+    await page.goto(`${server.url}/sign-in?next=${encodeURIComponent("//elsewhere.example/x")}#token=${server.key}`);
+    await page.waitForURL(`${server.url}/`);
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.context().close();
+    await close().catch(() => {});
+  });
+
+  it("the scripts of the first screen are 250 KB at most, compressed", async () => {
+    const { page, close } = await openPage(browser);
+    const sizes = new Map<string, Promise<number>>();
+    page.on("response", (response) => {
+      if (response.url().endsWith(".js"))
+        sizes.set(
+          response.url(),
+          response.body().then((body) => gzipSync(body).length),
+        );
+    });
+    await signedIn(page, server);
+    await page.waitForLoadState("networkidle");
+    const total = (await Promise.all(sizes.values())).reduce((sum, size) => sum + size, 0);
+    expect(sizes.size).toBeGreaterThan(2);
+    expect(total).toBeLessThanOrEqual(firstScreenBytesMax);
+    await close();
+  });
+
+  it("a lost connection is shown, and heals", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/collections");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await server.stop();
+    await page.getByRole("link", { name: "Trash" }).click();
+    await page.getByText("The connection to the server is lost").waitFor();
+    await screenshot(page, "connection-lost");
+    await server.startAgain();
+    await page.getByText("The connection to the server is lost").waitFor({ state: "detached" });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    // The browser itself notes each call that had no answer.
+    expect(complaints.splice(0).filter((text) => !text.includes("net::ERR"))).toEqual([]);
+    await close();
+  });
+
+  it("dark and light, kept over a reload; a phone has the list of pages behind a button", async () => {
+    const { page, close } = await openPage(browser, { ...phone, colorScheme: "light" });
+    await signedIn(page, server);
+    await page.getByRole("button", { name: "Account" }).click();
+    await page.getByRole("menuitem", { name: "Dark" }).click();
+    await page.reload();
+    expect(await page.evaluate(() => document.documentElement.classList.contains("dark"))).toBe(true);
+    await page.getByRole("button", { name: "Open the list of pages" }).click();
+    await page.getByRole("link", { name: "Collections" }).click();
+    await page.waitForURL(/\/collections$/);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await screenshot(page, "phone-dark");
+    await close();
+  });
+
+  it("the command palette goes to a page by the keyboard alone", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("tool");
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/tools$/);
+    await close();
+  });
+
+  it("the page's policy allows no script inside it, and an API call stays an API call", async () => {
+    const { headers } = await fetch(`${server.url}/`);
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain("unsafe");
+    const nothing = await fetch(`${server.url}/v1/nothing`, { headers: { accept: "text/html" } });
+    expect([nothing.status, nothing.headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+    expect((await fetch(`${server.url}/assets/none.js`)).status).toBe(404);
+    const page = await fetch(`${server.url}/collections/a/b`);
+    expect(await page.text()).toContain('<div id="root">');
+  });
+});
