@@ -18,7 +18,9 @@ export function buildConsole({ force = false }: { readonly force?: boolean } = {
   const sources = sourcesHash();
   if (!force && existsSync(mark) && readFileSync(mark, "utf8") === sources) return dist;
   const vite = join(root, "node_modules", "vite", "bin", "vite.js");
-  execFileSync(process.execPath, [vite, "build", "--logLevel", "warn"], { cwd: folder, stdio: "inherit" });
+  // Whatever this process runs for (tests say "test"): what is built is what users get.
+  const env = { ...process.env, NODE_ENV: "production" };
+  execFileSync(process.execPath, [vite, "build", "--logLevel", "warn"], { cwd: folder, stdio: "inherit", env });
   writeFileSync(mark, sources);
   return dist;
 }

@@ -37,7 +37,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
   });
 
   it("whoever is not signed in is asked to, and comes back to the same page; an address from elsewhere is not followed", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, complaints, close } = await openPage(browser);
     await page.goto(`${server.url}/trash`);
     await page.waitForURL(/sign-in/);
     await page.getByLabel("Key or one-time token").fill(server.key);
@@ -47,8 +47,9 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await page.goto(`${server.url}/sign-in?next=${encodeURIComponent("//elsewhere.example/x")}#token=${server.key}`);
     await page.waitForURL(`${server.url}/`);
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    await page.context().close();
-    await close().catch(() => {});
+    // The two calls that found nobody signed in.
+    expect(complaints.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+    await close();
   });
 
   it("the scripts of the first screen are 250 KB at most, compressed", async () => {
@@ -65,6 +66,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await page.waitForLoadState("networkidle");
     const total = (await Promise.all(sizes.values())).reduce((sum, size) => sum + size, 0);
     expect(sizes.size).toBeGreaterThan(2);
+    console.log(`first screen: ${total} bytes of script, compressed`);
     expect(total).toBeLessThanOrEqual(firstScreenBytesMax);
     await close();
   });
@@ -74,7 +76,6 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await signedIn(page, server, "/collections");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await server.stop();
-    await page.getByRole("link", { name: "Trash" }).click();
     await page.getByText("The connection to the server is lost").waitFor();
     await screenshot(page, "connection-lost");
     await server.startAgain();

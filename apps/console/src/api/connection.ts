@@ -24,17 +24,25 @@ export function connectionLost(): void {
   void heal();
 }
 
+/** A stream broke off: that may be the server, or only the stream. */
+export async function checkConnection(): Promise<void> {
+  if (connected && !(await answers())) connectionLost();
+}
+
 async function heal(): Promise<void> {
   for (let wait = askFirstMs; !connected; wait = Math.min(wait * 2, askMostMs)) {
     await new Promise((resolve) => setTimeout(resolve, wait));
-    try {
-      const { ok } = await fetch("/healthz", { cache: "no-store" });
-      if (ok) set(true);
-    } catch {
-      // Still away.
-    }
+    if (await answers()) set(true);
   }
   for (const healed of healers) healed();
+}
+
+async function answers(): Promise<boolean> {
+  try {
+    return (await fetch("/healthz", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
 }
 
 function subscribe(listener: () => void): () => void {

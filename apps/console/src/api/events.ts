@@ -1,6 +1,6 @@
 /** What happens on the server, as it happens. One stream for the whole page; a screen listens to what it shows. */
 import { useEffect, useEffectEvent } from "react";
-import { connectionLost } from "./connection.ts";
+import { checkConnection } from "./connection.ts";
 
 export interface ServerEvent {
   readonly id: string;
@@ -22,10 +22,10 @@ export function openEvents(): void {
   source = opened;
   for (const type of types) opened.addEventListener(type, (message) => tell(message));
   opened.addEventListener("error", () => {
+    void checkConnection();
     // The browser asks again by itself while it is connecting; a stream that was refused is closed for good.
-    if (opened.readyState !== EventSource.CLOSED) return;
+    if (opened.readyState !== EventSource.CLOSED || source !== opened) return;
     closeEvents();
-    connectionLost();
     setTimeout(openEvents, againMs);
   });
 }

@@ -52,6 +52,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 export async function signedIn(page: Page, server: { readonly url: string; readonly key: string }, path = "/"): Promise<void> {
   await page.goto(`${server.url}/sign-in?next=${encodeURIComponent(path)}#token=${server.key}`);
   await page.waitForURL(({ pathname }) => pathname !== "/sign-in");
+  await page.locator("main#content").waitFor();
 }
 
 /** No violation of the rules that axe knows for WCAG 2.1 AA, and none of its good practices. */
