@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -8,6 +10,8 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Real servers run beside the tests; two files at a time keep two cores busy without starving them.
     maxWorkers: 2,
+    // Many tests start processes of their own: what Node compiled for one of them is kept for the next.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "pinakes-tests-compiled") },
     projects: [
       { extends: true, test: { name: "packages", include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/**/*.test.ts"] } },
       {
