@@ -38,6 +38,9 @@ describe("tidy: direction", () => {
     expect(objections("open.ts", "./open-engines.ts", "./items/sweeper.ts", "./state/index.ts")).toBe(0);
     expect(objections("open-engines.ts", "./drivers/sqlite/index.ts", "./queues/item-queue/index.ts", "./vectors/index.ts")).toBe(0);
     expect(objections("open.ts", "./drivers/sqlite/index.ts")).toBe(1);
+    expect(objections("open.ts", "./open-options.ts", "./open-background.ts", "./open-pinakes.ts")).toBe(0);
+    expect(objections("open-background.ts", "./open-options.ts", "./items/periodic.ts", "./knowledge/index.ts")).toBe(0);
+    expect(objections("open-pinakes.ts", "../package.json", "./config.ts", "./knowledge/index.ts")).toBe(0);
     expect(objections("items/a.test.ts", "../drivers/memory/index.ts")).toBe(0);
     expect(objections("drivers/sqlite/test-helpers.ts", "../memory/index.ts")).toBe(0);
   });
@@ -71,6 +74,9 @@ describe("tidy: direction", () => {
       ["config.ts", "./open.ts"],
       ["open.ts", "./http/app.ts"],
       ["open.ts", "./drivers/sqlite/engine.ts"],
+      ["open-background.ts", "./open.ts"],
+      ["open-pinakes.ts", "./open-engines.ts"],
+      ["http/a.ts", "../open-pinakes.ts"],
       ["domain/a.ts", "../../../../scripts/x.ts"],
     ];
     for (const [from, to] of wrong) expect(objections(from, to), `${from} → ${to}`).toBe(1);

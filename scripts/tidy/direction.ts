@@ -36,7 +36,23 @@ const layers: Readonly<Record<string, Layer>> = {
   cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", "rdf", "sparql", ...features, "containers"] },
   testing: { imports: ["domain", "ports", "items", "objects", "queues", "triples", "containers", "drivers", "open.ts", "config.ts", ...features] },
   "config.ts": { imports: ["domain", "ports"] },
-  "open.ts": { imports: ["domain", "ports", "items", "containers", "open-engines.ts", "config.ts", ...features] },
+  "open.ts": {
+    imports: [
+      "domain",
+      "ports",
+      "items",
+      "containers",
+      "open-engines.ts",
+      "open-options.ts",
+      "open-background.ts",
+      "open-pinakes.ts",
+      "config.ts",
+      ...features,
+    ],
+  },
+  "open-options.ts": { imports: ["ports", "open-engines.ts", ...features], builtins: [], packages: [] },
+  "open-background.ts": { imports: ["domain", "ports", "items", "open-options.ts", ...features] },
+  "open-pinakes.ts": { imports: ["domain", "ports", "items", "config.ts", ...features], builtins: [], packages: [] },
   "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "triples", "drivers", "config.ts", ...features] },
   "embedded.ts": { imports: ["open.ts"], packages: ["@pinakes/client"] },
   "index.ts": { imports: ["domain", "ports", "containers", "sql", "open.ts", "embedded.ts", "config.ts", ...features] },
@@ -70,7 +86,7 @@ function objection(inside: string, name: string, layer: Layer, specifier: string
     return layer.packages === undefined || layer.packages.includes(used) ? undefined : `${name} may not use the package "${used}".`;
   }
   const target = posix.join(posix.dirname(inside), specifier);
-  if (target === "../package.json" && name === "open.ts") return undefined; // Its version.
+  if (target === "../package.json" && name === "open-pinakes.ts") return undefined; // Its version.
   if (target.startsWith("../")) return `"${specifier}" leaves packages/pinakes/src.`;
   const [part, second] = target.split("/") as [string, string?];
   if (part === name) {

@@ -2,10 +2,9 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { startDynamo, type DynamoServer } from "./drivers/dynamodb/test-server.ts";
-import { startPostgres, type TestServer } from "./drivers/postgres/test-server.ts";
+import { useServers } from "../test/support/servers.ts";
 import { defineContainer, open, tenantScope } from "./index.ts";
 
 const scope = tenantScope("acme");
@@ -17,25 +16,15 @@ const notes = defineContainer({
 });
 
 const base = await mkdtemp(join(tmpdir(), "pinakes-engines-"));
-let postgres: TestServer;
-let dynamo: DynamoServer;
-
-beforeAll(async () => {
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
-  [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all([postgres.stop(), dynamo.stop(), rm(base, { recursive: true, force: true })]);
-});
+afterAll(() => rm(base, { recursive: true, force: true }));
+const { postgres, dynamo, postgresServer } = useServers();
 
 describe("open on every engine", () => {
   it.each([
     ["memory", () => "memory:"],
     ["sqlite", () => `sqlite:${join(base, "sqlite")}`],
-    ["postgres", () => postgres.url],
-    ["dynamodb", () => `dynamodb://local/engines?endpoint=${dynamo.endpoint}`],
+    ["postgres", postgres],
+    ["dynamodb", () => dynamo("engines")],
   ])("R-AGT-01 %s: declare, write, query, be ready; opening it all again changes nothing", async (engine, address) => {
     for (const round of [1, 2]) {
       await using pinakes = await open({ dir: join(base, engine), items: address() });
@@ -54,7 +43,7 @@ describe("open on every engine", () => {
 
   it("dynamodb: a document too large for an item goes to the object store that was chosen, and is refused where none was", async () => {
     const dir = join(base, "spill");
-    const items = `dynamodb://local/spill?endpoint=${dynamo.endpoint}`;
+    const items = dynamo("spill");
     const text = "x".repeat(600_000);
     {
       await using alone = await open({ dir, items });
@@ -69,13 +58,13 @@ describe("open on every engine", () => {
   });
 
   it("a server that goes away makes it not ready, with the reason, and back again", async () => {
-    await using pinakes = await open({ dir: join(base, "away"), items: postgres.url, objects: "memory:", database: "away" });
-    await postgres.kill9();
+    await using pinakes = await open({ dir: join(base, "away"), items: postgres(), objects: "memory:", database: "away" });
+    await postgresServer().kill9();
     // A session that lives on for a moment after its server may still answer once.
     let away = await pinakes.ready();
     for (; away.ready; away = await pinakes.ready()) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(away.reasons["items"]).toEqual(expect.any(String));
-    await postgres.restart();
+    await postgresServer().restart();
     while (!(await pinakes.ready()).ready) await new Promise((resolve) => setTimeout(resolve, 20));
   });
 });

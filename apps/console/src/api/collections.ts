@@ -26,6 +26,7 @@ export interface Repository {
   /** null: everybody in the workspace. */
   readonly allowed_groups: readonly string[] | null;
   readonly chunking_strategy: ChunkingStrategy | null;
+  readonly personal?: boolean;
   readonly status: string;
   readonly created_at: string;
   readonly etag: string;

@@ -27,7 +27,13 @@ export function uploadFile(id: CollectionId, file: File, { replace, signal, onPr
   // Fields apply to the files after them.
   if (replace) form.append("replace", "true");
   form.append("file", file, file.name);
-  const ended = beginCall({ method: "POST", path, body: undefined, contentType: undefined, form: [...(replace ? ["replace=true"] : []), `file=@${file.name}`] });
+  const ended = beginCall({
+    method: "POST",
+    path,
+    body: undefined,
+    contentType: undefined,
+    form: [...(replace ? ["replace=true"] : []), `file=@${file.name}`],
+  });
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();
     const abort = () => xhr.abort();

@@ -51,6 +51,8 @@ export interface DataTableProps<Item> {
 }
 
 const rowHeight = 44;
+/** The head's, with the line below it. */
+const headHeight = 37;
 const nearEndRows = 20;
 const noItems: readonly never[] = [];
 
@@ -107,7 +109,7 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
         tabIndex={0}
         className="min-h-0 flex-1 overflow-auto"
       >
-        <div className="relative min-w-max" style={{ height: virtualizer.getTotalSize() + rowHeight }}>
+        <div className="relative min-w-max" style={{ height: virtualizer.getTotalSize() + headHeight }}>
           <div role="rowgroup" className="sticky top-0 z-10">
             <div role="row" aria-rowindex={1} className="grid border-b bg-raised text-xs font-medium text-soft" style={{ gridTemplateColumns: template }}>
               {columns.map((column) => (
@@ -119,7 +121,7 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
             {shown.map(({ index, start, key }) => {
               const row = rows[index];
               return row === undefined ? null : (
-                <Line key={key} row={row} columns={columns} index={index} start={start + rowHeight} template={template} onOpen={onOpen} />
+                <Line key={key} row={row} columns={columns} index={index} start={start + headHeight} template={template} onOpen={onOpen} />
               );
             })}
           </div>

@@ -1,33 +1,23 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { SearchResult } from "../knowledge/index.ts";
 import { chunk } from "./chunk.ts";
 import { collections } from "./collections.ts";
-import { UsageError, type Group } from "./command.ts";
+import { UsageError } from "./command.ts";
 import { documents } from "./documents.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { listItemsMax } from "./pages.ts";
 import { repositories } from "./repositories.ts";
 import { search } from "./search.ts";
-import { failure, run, type Ran } from "./test-terminal.ts";
-import type { Terminal } from "./terminal.ts";
+import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many processes or openings of the stores in one test: a busy machine takes its time.
 vi.setConfig({ testTimeout: 300_000 });
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
-const env = { PINAKES_DATA: join(base, "data") };
-
-const call = (group: Group, args: readonly string[], terminal: Partial<Terminal> = {}): Promise<Ran> => run(group, args, { env, cwd: base, ...terminal });
-
-async function json<T = unknown>(group: Group, ...args: string[]): Promise<T> {
-  return JSON.parse((await call(group, [...args, "--json"])).out) as T;
-}
+const { base, call, json } = await cliFolder("cli");
 
 beforeAll(async () => {
   for (const folder of ["docs/a", "docs/b"]) await mkdir(join(base, folder), { recursive: true });

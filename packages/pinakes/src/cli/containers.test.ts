@@ -1,23 +1,19 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangesPage } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
 import { containers } from "./containers.ts";
 import type { Terminal } from "./terminal.ts";
-import { failure, run } from "./test-terminal.ts";
+import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-containers-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
-const env = { PINAKES_DATA: join(base, "data") };
-
-const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => run(containers, args, { env, cwd: base, ...terminal });
-const json = async <T = unknown>(...args: string[]): Promise<T> => JSON.parse((await call([...args, "--json"])).out) as T;
+const { base, env, ...folder } = await cliFolder("cli-containers");
+const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(containers, args, terminal);
+const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(containers, ...args);
 const refused = (...args: string[]) => failure(call(args));
 
 beforeAll(async () => {

@@ -1,22 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
 import { memories } from "./memories.ts";
 import type { Terminal } from "./terminal.ts";
-import { failure, run } from "./test-terminal.ts";
+import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-memories-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
-const env = { PINAKES_DATA: join(base, "data") };
-
-const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => run(memories, args, { env, cwd: base, ...terminal });
-const json = async <T = unknown>(...args: string[]): Promise<T> => JSON.parse((await call([...args, "--json"])).out) as T;
+const { env, ...folder } = await cliFolder("cli-memories");
+const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(memories, args, terminal);
+const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(memories, ...args);
 const refused = (...args: string[]) => failure(call(args));
 
 beforeAll(async () => {

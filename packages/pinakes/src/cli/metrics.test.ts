@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
 import { Given, UsageError } from "./command.ts";
 import { pieceCharsMax, pieceLinesMax, resultText, shownLinesMax, takeAll, toldLinesMax } from "./metrics-ingest.ts";
@@ -13,17 +12,14 @@ import { incomingLines, lineBytesMax, type IncomingLine } from "./metrics-lines.
 import { rangeOf } from "./metrics-time.ts";
 import { metrics } from "./metrics.ts";
 import type { Terminal } from "./terminal.ts";
-import { failure, run } from "./test-terminal.ts";
+import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
 vi.setConfig({ testTimeout: 300_000 });
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-metrics-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
-const env = { PINAKES_DATA: join(base, "data") };
-
-const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => run(metrics, args, { env, cwd: base, ...terminal });
-const json = async <T = unknown>(...args: string[]): Promise<T> => JSON.parse((await call([...args, "--json"])).out) as T;
+const { base, env, ...folder } = await cliFolder("cli-metrics");
+const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(metrics, args, terminal);
+const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(metrics, ...args);
 const refused = (...args: string[]) => failure(call(args));
 
 const day = "2026-03-01";

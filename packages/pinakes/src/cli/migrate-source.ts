@@ -13,6 +13,19 @@ export interface SourceWords {
   readonly mapping: string | undefined;
 }
 
+export interface CollectionWords {
+  readonly repository: string;
+  readonly collection: string;
+}
+
+/** `repository/collection`; what an id may be is said by who checks it. */
+export function collectionPlace(word: string): CollectionWords {
+  const [repository = "", collection = "", ...more] = word.split("/");
+  if (repository === "" || collection === "" || more.length > 0)
+    throw new UsageError(`migrate collection: "${word}" must be a repository and a collection, such as kb/papers.`);
+  return { repository, collection };
+}
+
 const isAddress = (text: string) => /^[a-z][a-z0-9+]*:\/\//i.test(text);
 
 export async function readSource({ kind, place, repository, owner, mapping }: SourceWords): Promise<JsonObject> {

@@ -15,7 +15,7 @@ export function migrationText(terminal: Terminal, migration: MigrationView, unit
   const head = fields(terminal, {
     ...row,
     created: `${created} by ${migration.created_by}`,
-    ...(retain_until === null ? {} : { "old form": `kept until ${inTime(retain_until)}` }),
+    ...(retain_until === null ? {} : { "old form": `${migration.kind === "collection" ? "in the trash" : "kept"} until ${inTime(retain_until)}` }),
   });
   const table = units.length === 0 ? [] : ["", grid(terminal, units.map(unitRow), { optional: ["hash"] })];
   const more = migration.unit_count > units.length && units.length > 0 ? [`… and ${migration.unit_count - units.length} more.`] : [];

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
+import { collections } from "./collections.ts";
 import { migrate } from "./migrate.ts";
+import { repositories } from "./repositories.ts";
 import { failure, run } from "./test-terminal.ts";
 
 const base = await mkdtemp(join(tmpdir(), "pinakes-migrate-cli-"));
@@ -32,6 +34,23 @@ describe("pinakes migrate", () => {
     expect(bad).toMatchObject({ code: 1, out: expect.stringContaining("whose it is") as string });
     expect((await failure(run(migrate, ["plan", "magic", path], { env }))).detail).toContain("there are triples, rows");
     expect((await failure(run(migrate, ["engine", "--from", "sqlite:./a"], { env }))).detail).toContain("both are needed");
+  });
+
+  it("R-TG-63 moves a collection to another repository and back; --plan only looks", async () => {
+    const env = { PINAKES_DATA: join(base, "moving") };
+    for (const id of ["kb", "attic"]) await run(repositories, ["create", id], { env });
+    await run(collections, ["create", "kb/papers", "--tags", "old"], { env });
+    const planned = await run(migrate, ["collection", "kb/papers", "attic/articles", "--plan", "--json"], { env });
+    expect(JSON.parse(planned.out)).toMatchObject({ state: "planned", units: [{ name: "kb/papers", target: { repository: "attic", collection: "articles" } }] });
+    const moved = await run(migrate, ["collection", "kb/papers", "attic/articles"], { env });
+    expect(moved).toMatchObject({ code: 0, out: expect.stringMatching(/switched[\s\S]*in the trash until/) as string });
+    const { items } = JSON.parse((await run(migrate, ["list", "--json"], { env })).out) as { items: { migration_id: string; state: string }[] };
+    const id = items.find(({ state }) => state === "switched")?.migration_id as string;
+    expect(JSON.parse((await run(collections, ["show", "attic/articles", "--json"], { env })).out)).toMatchObject({ metadata: { tags: ["old"] } });
+    expect((await run(migrate, ["rollback", id], { env })).out).toContain("rolled_back");
+    expect((await run(collections, ["show", "kb/papers"], { env })).code).toBe(0);
+    expect((await failure(run(migrate, ["collection", "papers", "attic/articles"], { env }))).message).toContain("such as kb/papers");
+    expect((await failure(run(migrate, ["collection", "kb/none", "attic/articles"], { env }))).code).toBe("NOT_FOUND");
   });
 
   it("moves a whole store to another engine and says that both are equal", async () => {

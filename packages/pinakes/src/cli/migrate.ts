@@ -3,7 +3,7 @@ import type { MigrationView } from "../migrations/index.ts";
 import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "./command.ts";
 import { grid } from "./layout.ts";
 import { engine } from "./migrate-engine.ts";
-import { readSource } from "./migrate-source.ts";
+import { collectionPlace, readSource, type CollectionWords } from "./migrate-source.ts";
 import { migrationRow, migrationText } from "./migrate-text.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
@@ -46,6 +46,26 @@ const plan = defineCommand({
       },
       { creates: true },
     ),
+});
+
+const collection = defineCommand({
+  usage: "<repository/collection> <repository/collection>",
+  words: [2, 2],
+  summary: "move a collection to another id or repository: copied, proved equal and switched to; the old one is then in the trash",
+  options: {
+    plan: { type: "boolean", help: "look only; migrate run goes on" },
+    "allow-partial": { type: "boolean", help: "although a store of another process may hold something of it, which is not copied" },
+    ...actorOptions,
+  },
+  examples: ["pinakes migrate collection kb/papers kb/articles", "pinakes migrate collection kb/papers archive/papers --plan"],
+  run: (call) =>
+    withStores(call, async (session) => {
+      const [from, to] = call.words.map((word) => collectionPlace(word)) as [CollectionWords, CollectionWords];
+      const partial = call.given.has("allow-partial") ? { allow_partial: true } : {};
+      const source = { kind: "collection", ...from, to, ...partial };
+      const { migration_id } = await session.pinakes.migrations.create(session.caller, { source, auto: !call.given.has("plan") });
+      return told(call, session, await driven(call, session, migration_id));
+    }),
 });
 
 const run = defineCommand({
@@ -109,7 +129,7 @@ const rollback = defineCommand({
   usage: "<migration>",
   words: [1, 1],
   summary: "make the old form whole again, and take the new one away",
-  options: { force: { type: "boolean", help: "also where documents came since; they go to the trash" }, ...actorOptions },
+  options: { force: { type: "boolean", help: "also where something was written since; it goes to the trash" }, ...actorOptions },
   examples: ["pinakes migrate rollback 01936f4e-…"],
   run: (call) =>
     withStores(call, async (session) => {
@@ -153,7 +173,7 @@ const list = defineCommand({
 
 export const migrate: Group = {
   summary: "from other programs, layouts and engines: planned, copied, proved equal, switched to",
-  commands: { plan, run, status, verify, switch: switching, finish, rollback, list, engine },
+  commands: { plan, collection, run, status, verify, switch: switching, finish, rollback, list, engine },
 };
 
 async function asked(call: Call<ActorOption>, session: Session, id: string, step: Step): Promise<MigrationView> {

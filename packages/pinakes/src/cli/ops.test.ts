@@ -1,29 +1,18 @@
 /** Commands that label, tag, describe, delete and purge collections, and look after operations. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { openStores } from "../open.ts";
 import { collections } from "./collections.ts";
-import { UsageError, type Group } from "./command.ts";
+import { UsageError } from "./command.ts";
 import { keys } from "./keys.ts";
 import { ops } from "./ops.ts";
 import { repositories } from "./repositories.ts";
-import { failure, run, type Ran } from "./test-terminal.ts";
-import type { Terminal } from "./terminal.ts";
+import { cliFolder, failure } from "./test-terminal.ts";
 
 // Each command opens the stores anew: a busy machine takes its time.
 vi.setConfig({ testTimeout: 300_000 });
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-ops-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
-const env = { PINAKES_DATA: join(base, "data") };
-const call = (group: Group, args: readonly string[], terminal: Partial<Terminal> = {}): Promise<Ran> => run(group, args, { env, cwd: base, ...terminal });
-
-async function json<T = unknown>(group: Group, ...args: string[]): Promise<T> {
-  return JSON.parse((await call(group, [...args, "--json"])).out) as T;
-}
+const { env, call, json } = await cliFolder("ops");
 
 beforeAll(async () => {
   await json(repositories, "create", "kb");
@@ -109,11 +98,19 @@ it("R-TG-107 a purge that a store holds up is exit code 1 on retry, and 0 when i
   const capabilities = { delete: true, archive: true, list: false };
   await register(({ lifecycle }) => lifecycle.participants.register({ store: "away", class: "object", capabilities }));
   let id = "";
-  await register(async ({ knowledge, as }) => {
-    const admin = as({ tenant: "default", userId: "root", role: "admin" });
+  await register(async (pinakes) => {
+    const { knowledge } = pinakes;
+    const admin = pinakes.as({ tenant: "default", userId: "root", role: "admin" });
     id = (await knowledge.deleteCollection(admin, "kb", "held", { purge: true, confirm: "held" })).job_id;
   });
   expect(await json(ops, "list", "--status", "running")).toMatchObject({ items: [{ operation_id: id }] });
+  // Nobody answers for the store: it cannot be done, and the exit code says so.
+  const held = await call(ops, ["retry", id, "--wait", "0", "--json"]);
+  expect(held.code).toBe(1);
+  const told = JSON.parse(held.out) as { status: string; stores: { store: string; status: string }[] };
+  expect(told.status).toBe("running");
+  expect(told.stores.find(({ store }) => store === "away")?.status).toMatch(/^(?:waiting|sent)$/);
+  expect((await failure(call(ops, ["retry", id, "--wait", "3601"]))).message).toContain("3600");
   await register(({ lifecycle }) => lifecycle.participants.unregister("away"));
   const ran = await call(ops, ["retry", id, "--json"]);
   expect([ran.code, JSON.parse(ran.out)]).toMatchObject([0, { status: "done", partial: true }]);

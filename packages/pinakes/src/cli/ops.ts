@@ -10,7 +10,8 @@ import { actorOptions, withStores } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a store of another process has to do may take longer. */
-const waitMsMax = 30_000;
+const waitSecondsDefault = 30;
+const waitSecondsMax = 3_600;
 const lookMs = 100;
 const statuses = ["running", "failed", "done"] as const;
 
@@ -49,13 +50,13 @@ const retry = defineCommand({
   usage: "<operation>",
   words: [1, 1],
   summary: "try what failed again, at once; the exit code tells whether it is done",
-  options: actorOptions,
-  examples: ["pinakes ops retry 01936f4e-…"],
+  options: { wait: { type: "string", value: "SECONDS", help: `how long to wait for it (${waitSecondsDefault})` }, ...actorOptions },
+  examples: ["pinakes ops retry 01936f4e-…", "pinakes ops retry 01936f4e-… --wait 0"],
   run: (call) =>
     withStores(call, async ({ knowledge, caller }) => {
       const { operation_id } = await knowledge.retryOperation(caller, call.words[0] as string);
       let operation = await knowledge.operation(caller, operation_id);
-      const until = performance.now() + waitMsMax;
+      const until = performance.now() + (call.given.whole("wait", 0, waitSecondsMax) ?? waitSecondsDefault) * 1_000;
       while (isUnderWay(operation) && performance.now() < until) {
         await sleep(lookMs, undefined, { signal: call.terminal.signal });
         operation = await knowledge.operation(caller, operation_id);

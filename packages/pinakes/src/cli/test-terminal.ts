@@ -1,4 +1,8 @@
 /** A terminal for tests: keeps what a command writes, and answers its questions. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
 import type { Group } from "./command.ts";
 import { runGroup } from "./run-command.ts";
@@ -29,6 +33,24 @@ export async function run(group: Group, args: readonly string[], terminal: Parti
     },
   });
   return { code, out, err };
+}
+
+export interface CliFolder {
+  readonly base: string;
+  readonly env: { readonly PINAKES_DATA: string };
+  readonly call: (group: Group, args: readonly string[], terminal?: Partial<Terminal>) => Promise<Ran>;
+  /** What the command answers with `--json`. */
+  readonly json: <T = unknown>(group: Group, ...args: readonly string[]) => Promise<T>;
+}
+
+/** A folder for the tests of a file, in which commands run on stores of their own. It is removed after them. */
+export async function cliFolder(name: string): Promise<CliFolder> {
+  const base = await mkdtemp(join(tmpdir(), `pinakes-${name}-`));
+  afterAll(() => rm(base, { recursive: true, force: true }));
+  const env = { PINAKES_DATA: join(base, "data") };
+  const call: CliFolder["call"] = (group, args, terminal = {}) => run(group, args, { env, cwd: base, ...terminal });
+  const json: CliFolder["json"] = async <T>(group: Group, ...args: readonly string[]) => JSON.parse((await call(group, [...args, "--json"])).out) as T;
+  return { base, env, call, json };
 }
 
 export async function failure(promise: Promise<unknown>): Promise<PinakesError> {

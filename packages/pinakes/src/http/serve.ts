@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { PinakesError } from "../domain/errors.ts";
+import { answeringLast } from "./unread-body.ts";
 
 export interface RunningServer {
   /** http://127.0.0.1:7430 */
@@ -15,7 +16,7 @@ export interface RunningServer {
 const closeMsMax = 5_000;
 
 export async function serve(app: Pick<Hono, "fetch">, { host, port }: { host: string; port: number }): Promise<RunningServer> {
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = createAdaptorServer({ fetch: answeringLast((request, bindings) => app.fetch(request, bindings)) }) as Server;
   const idle = watchRequests(server);
   await listen(server, host, port);
   const address = server.address() as AddressInfo;

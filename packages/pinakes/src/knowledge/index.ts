@@ -11,7 +11,8 @@ export {
   type FsckInput,
   type AuditReport,
 } from "./audit/index.ts";
-export { Knowledge, type DeleteOptions } from "./knowledge.ts";
+export { Knowledge } from "./knowledge.ts";
+export type { DeleteOptions } from "./jobs/begin-work.ts";
 export type { ListPage } from "./paging.ts";
 export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";
@@ -33,11 +34,13 @@ export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "./model/in
 export type { OperationQuery } from "./jobs/operation-desk.ts";
 export { collectionSorts, type CollectionQuery } from "./model/list-collections.ts";
 export { managementOperations, type ManagementAnswer } from "./librarian.ts";
-export type { AcrossQuery, CollectionName, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-desk.ts";
+export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-desk.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
+export type { CollectionName } from "./search/query-answer.ts";
 export type { LoadError, LoadInput, LoadResult } from "./graph/load-triples.ts";
 export type { SparqlAnswer, SparqlInput, SparqlSettings, SparqlUpdated } from "./graph/ask-sparql.ts";
 export type { PatternInput, TermInput, TripleInput, TripleView } from "./graph/triple-view.ts";
+export { textWindowCharsMax } from "./documents/document-text.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export type { UploadInput } from "./documents/upload.ts";
 export type { SearchInput } from "./search/search-input.ts";
@@ -50,6 +53,10 @@ export {
   folderReader,
   readTransferNames,
   writeFolder,
+  type CopyPlace,
+  type LifeRow,
+  type Move,
+  type WantedMove,
   type ExportOptions,
   type ImportNote,
   type ImportOptions as TransferImportOptions,

@@ -5,41 +5,39 @@
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import type { Chunk } from "../domain/chunking.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
-import { invariant } from "../domain/invariant.ts";
 import type { EmbeddingModel } from "../ports/embedder.ts";
 import type { Activity } from "./activity.ts";
 import type { Audit } from "./audit/index.ts";
 import { verifyCitations, type CitationCheck, type CitationToVerify } from "./citations.ts";
+import type { TextQuery, TextWindow } from "./documents/document-text.ts";
+import type { DocumentTriple } from "./documents/document-triples.ts";
 import type { Content, DocumentQuery, Passage } from "./documents/documents.ts";
 import type { Grants } from "./documents/grants.ts";
-import { recount, type Usage } from "./documents/recount.ts";
-import { Shelf } from "./documents/shelf.ts";
+import { openForUploads, takeUpload, takeUploads } from "./documents/take-uploads.ts";
 import type { UploadInput } from "./documents/upload.ts";
+import { usageOf, type CollectionUsage } from "./documents/usage.ts";
 import type { Evaluations } from "./evaluation/evaluations.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { GraphDesk } from "./graph/graph-desk.ts";
 import type { TripleInput } from "./graph/triple-view.ts";
 import type { QueueDesk, QueueView } from "./ingest/queue-desk.ts";
+import { deleteCollection, deleteRepository, reindexCollection, restoreCollection, type DeleteOptions, type ReindexInput } from "./jobs/begin-work.ts";
 import type { JobDesk } from "./jobs/job-desk.ts";
 import type { OperationQuery } from "./jobs/operation-desk.ts";
-import { tellJob } from "./jobs/operation-jobs.ts";
-import { noteIngest, startJob } from "./jobs/start-job.ts";
-import { decideCollection, decideRepository, requirePurge, type Decision, type Level } from "./model/access.ts";
-import { lifeOf } from "./model/collection-catalogue.ts";
-import { personalAlias, personalRepositoryId } from "./model/ids.ts";
-import { archived, type CollectionPatch, type NewCollection, type OpenCollection } from "./model/collections.ts";
-import type { Stored } from "./model/library.ts";
+import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
+import { CollectionDesk, type CollectionChoice } from "./model/collection-desk.ts";
+import type { CollectionPatch, NewCollection, OpenCollection } from "./model/collections.ts";
 import { checkLimit, type CollectionQuery } from "./model/list-collections.ts";
-import { openOrCreate, openToQuery } from "./model/open-or-create.ts";
-import type { StatsRecord, VersionInfo } from "./model/records.ts";
+import type { VersionInfo } from "./model/records.ts";
 import type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 import { Librarian } from "./librarian.ts";
 import type { OwnVectors } from "./own-vectors.ts";
 import type { ListPage, Paging } from "./paging.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import type { PipelineDesk } from "./pipelines/index.ts";
+import { answerQuery } from "./search/answer-query.ts";
 import type { ProvenanceView } from "./search/provenance.ts";
-import { knownAmong, nothingFound, recordsOf, type CollectionName, type QueryMore, type QueryWishes } from "./search/query-answer.ts";
+import type { QueryMore, QueryWishes } from "./search/query-answer.ts";
 import type { SearchInput } from "./search/search-input.ts";
 import type { SearchResult } from "./search/search-result.ts";
 import type { Services } from "./services.ts";
@@ -54,10 +52,7 @@ import {
   type TransferReader,
 } from "./transfer/index.ts";
 import {
-  collectionView,
   documentView,
-  jobView,
-  recordEtag,
   repositoryView,
   type CollectionChange,
   type CollectionView,
@@ -68,27 +63,10 @@ import {
   type UploadedDocument,
 } from "./views.ts";
 
-export interface DeleteOptions {
-  /** Now and for good. */
-  readonly purge?: boolean | undefined;
-  /** The id again; needed where nothing can be had back. */
-  readonly confirm?: string | undefined;
-  readonly ifMatch?: string | undefined;
-  /** Of a purge: which of the lives that had the id. */
-  readonly incarnation?: string | undefined;
-  /** Go on although a store cannot delete; the result says `partial`. */
-  readonly allow_partial?: boolean | undefined;
-}
-
-export interface CollectionUsage extends Usage {
-  readonly triples: number;
-  /** How much each store holds of it: documents, vectors, triples, and keys of objects. */
-  readonly stores: Readonly<Record<string, number>>;
-}
-
 export class Knowledge {
   readonly #parts: KnowledgeParts;
   readonly #of: Services;
+  readonly #collections: CollectionDesk;
   /** Links with which files are uploaded and downloaded without a key. */
   readonly grants: Grants;
   /** Dead letters of the workspace. */
@@ -113,6 +91,7 @@ export class Knowledge {
   constructor(services: Services) {
     this.#parts = services.parts;
     this.#of = services;
+    this.#collections = new CollectionDesk(services);
     this.grants = services.grants;
     this.queue = services.queueDesk;
     this.activity = services.activity;
@@ -149,80 +128,41 @@ export class Knowledge {
 
   /** With all its collections, for good; `confirm` must be the id. */
   async deleteRepository(caller: Caller, repositoryId: string, confirm: string | undefined, ifMatch?: string): Promise<JobView> {
-    const { record, etag } = await this.#of.repositories.get(caller, repositoryId, "ADMIN", "Deleting");
-    requireEtag(etag, ifMatch, `Repository "${repositoryId}"`);
-    if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
-    return startJob(this.#of.jobs, caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+    return deleteRepository(this.#of, caller, repositoryId, { confirm, ifMatch });
   }
 
   async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
-    return collectionView(await this.#of.collections.create(caller, repositoryId, input), undefined);
+    return this.#collections.create(caller, repositoryId, input);
   }
 
-  async collection(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    options: { readonly deleted?: boolean; readonly incarnation?: string | undefined } = {},
-  ): Promise<CollectionView> {
-    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, options);
-    return collectionView(opened, await this.#stats(caller, opened));
+  async collection(caller: Caller, repositoryId: string, collectionId: string, options: CollectionChoice = {}): Promise<CollectionView> {
+    return this.#collections.get(caller, repositoryId, collectionId, options);
   }
 
   async listCollections(caller: Caller, query: CollectionQuery = {}): Promise<ListPage<CollectionView>> {
-    const page = await this.#of.lists.list(caller, await this.#withRepository(caller, query));
-    const items = await Promise.all(page.items.map(async (opened) => collectionView(opened, await this.#stats(caller, opened))));
-    return { items, next_cursor: page.cursor ?? null };
+    return this.#collections.list(caller, query);
   }
 
   async countCollections(caller: Caller, query: CollectionQuery = {}): Promise<number> {
-    return this.#of.lists.count(caller, await this.#withRepository(caller, query));
+    return this.#collections.count(caller, query);
   }
 
   async updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionChange> {
-    const opened = await this.#of.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch));
-    const stats = await this.#stats(caller, opened);
-    const stale = patch.chunking_strategy !== undefined && (stats?.record.document_count ?? 0) > 0;
-    const warnings = stale
-      ? [`The ${stats?.record.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`]
-      : [];
-    return { ...collectionView(opened, stats), warnings };
+    return this.#collections.update(caller, repositoryId, collectionId, patch, ifMatch);
   }
 
   /** Read-only from here on; that every store confirms it is an operation of its own. */
   async archiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    const opened = await this.#of.archiving.archive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
-    return collectionView(opened, await this.#stats(caller, opened));
+    return this.#collections.archive(caller, repositoryId, collectionId, ifMatch);
   }
 
   async unarchiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    const opened = await this.#of.archiving.unarchive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
-    return collectionView(opened, await this.#stats(caller, opened));
+    return this.#collections.unarchive(caller, repositoryId, collectionId, ifMatch);
   }
 
   /** Soft: to be had back until `purge_at`. Purge: gone for good, which needs its own permission; `confirm` must be the id. */
   async deleteCollection(caller: Caller, repositoryId: string, collectionId: string, options: DeleteOptions = {}): Promise<JobView> {
-    const { deletion, collections, jobs, lifecycle } = this.#of;
-    const { confirm, incarnation } = options;
-    const purge = options.purge === true;
-    const opened = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge, incarnation });
-    const { collection, repository } = opened;
-    requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
-    // Without a trash every delete is one that cannot be undone.
-    const final = purge || deletion.trashMs === 0;
-    if (confirm !== undefined ? confirm !== collectionId : final)
-      throw invalid(`confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`);
-    if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
-    const life = lifeOf(collection);
-    if (!final) return startJob(jobs, caller, { kind: "delete", ...life }, true);
-    if (purge) requirePurge(caller, repository, collection);
-    const begun = await deletion.begin(caller.scope, life, { createdBy: caller.userId, allowPartial: options.allow_partial });
-    invariant(begun !== undefined, "INTERNAL", "a purge without a time is always due");
-    // Asked for again, it does not wait for its next try.
-    const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
-    const job = await tellJob(jobs, caller.scope, operation);
-    lifecycle.driveSoon(caller.scope, life);
-    return jobView(job);
+    return deleteCollection(this.#of, caller, repositoryId, collectionId, options);
   }
 
   /** The life that was deleted last, or the one that is named. GONE when its time is over. */
@@ -230,16 +170,9 @@ export class Knowledge {
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    options: { readonly incarnation?: string | undefined } = {},
+    options: Pick<DeleteOptions, "incarnation"> = {},
   ): Promise<CollectionView> {
-    const { collections, deletion } = this.#of;
-    const opening = { needed: "ADMIN", action: "Restoring", deleted: true, ...options } as const;
-    const { collection } = await collections.open(caller, repositoryId, collectionId, opening).catch(async (error: unknown) => {
-      throw (await this.#of.operationDesk.gone(caller, repositoryId, collectionId)) ?? error;
-    });
-    deletion.requireRestorable(collection);
-    const job = await startJob(this.#of.jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
-    if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
+    await restoreCollection(this.#of, caller, repositoryId, collectionId, options);
     return this.collection(caller, repositoryId, collectionId);
   }
 
@@ -258,31 +191,17 @@ export class Knowledge {
   }
 
   /** Cuts and embeds every document anew, with the chunking the collection has now, or with another model. Searches see the old until all is ready. */
-  async reindexCollection(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    input: { readonly embedding_model?: string | undefined } = {},
-  ): Promise<JobView> {
-    const { collection } = await this.#open(caller, repositoryId, collectionId, "ADMIN", "Re-indexing");
-    if (collection.status === "ARCHIVED") throw archived(collection);
-    const { embedding_model } = input;
-    if (embedding_model !== undefined) await this.#parts.embedders.get(embedding_model);
-    const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
-    return startJob(this.#of.jobs, caller, { kind: "reindex", ...lifeOf(collection), ...fields }, false);
+  async reindexCollection(caller: Caller, repositoryId: string, collectionId: string, input: ReindexInput = {}): Promise<JobView> {
+    return reindexCollection(this.#of, caller, repositoryId, collectionId, input);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
-    const opened = await openOrCreate(this.#of, caller, repositoryId, collectionId, input);
-    const { unchanged, duplicate_of, ...stored } = await this.#of.uploads.upload(caller, opened, input);
-    this.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
-    return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
+    return takeUpload(this.#of, caller, repositoryId, collectionId, input);
   }
 
   /** Whether the caller may add documents at all. */
   async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
-    const { collection } = await openOrCreate(this.#of, caller, repositoryId, collectionId);
-    if (collection.status === "ARCHIVED") throw archived(collection);
+    await openForUploads(this.#of, caller, repositoryId, collectionId);
   }
 
   /**
@@ -295,20 +214,7 @@ export class Knowledge {
     collectionId: string,
     run: (take: (input: UploadInput) => Promise<UploadedDocument>) => Promise<T>,
   ): Promise<{ readonly job_id: string | null; readonly result: T }> {
-    const opened = await openOrCreate(this.#of, caller, repositoryId, collectionId);
-    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
-    const job_id = this.#parts.newId();
-    const ids: string[] = [];
-    try {
-      const result = await run(async (input) => {
-        const document = await this.upload(caller, repositoryId, collectionId, { ...input, job_id });
-        ids.push(document.document_id);
-        return document;
-      });
-      return { job_id: ids.length === 0 ? null : job_id, result };
-    } finally {
-      if (ids.length > 0) await noteIngest(this.#of.jobs, caller, opened, job_id, ids);
-    }
+    return takeUploads(this.#of, caller, repositoryId, collectionId, run);
   }
 
   async document(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
@@ -357,22 +263,24 @@ export class Knowledge {
     return { items, total, next_cursor: next === undefined ? null : String(next) };
   }
 
+  /** A window of the text that passages and citations point into. */
+  async documentText(caller: Caller, repositoryId: string, collectionId: string, documentId: string, query: TextQuery = {}): Promise<TextWindow> {
+    return this.#of.documents.textWindow(caller, await this.#open(caller, repositoryId, collectionId), documentId, query);
+  }
+
+  /** What the passages of a document state in the graph. A page may be short and still have a cursor. */
+  async documentTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    paging: Paging = {},
+  ): Promise<ListPage<DocumentTriple>> {
+    return this.#of.documents.triples(caller, await this.#open(caller, repositoryId, collectionId), documentId, paging);
+  }
+
   async search(caller: Caller, input: SearchInput & QueryWishes): Promise<SearchResult & QueryMore> {
-    const scope = requireCaller(caller);
-    const { include_metadata, unknown_collections, ...asked } = input;
-    const lenient = unknown_collections === "empty" && asked.collections !== undefined;
-    const open = ({ repository, collection }: CollectionName) => openToQuery(this.#of, caller, repository, collection);
-    const { known, missing } = lenient ? await knownAmong(asked.collections ?? [], open) : { known: asked.collections, missing: [] };
-    const result = lenient && known?.length === 0 ? nothingFound(asked) : await this.#of.search.search(caller, { ...asked, collections: known });
-    this.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
-    const named = known ?? result.hits.map(({ repository_id, collection_id }) => ({ repository: repository_id, collection: collection_id }));
-    return {
-      ...result,
-      ...(include_metadata === true
-        ? { collections: await recordsOf(named, ({ repository, collection }) => this.collection(caller, repository, collection)) }
-        : {}),
-      ...(lenient ? { collection_exists: missing.length === 0, missing } : {}),
-    };
+    return answerQuery(this.#of, caller, input, ({ repository, collection }) => this.collection(caller, repository, collection));
   }
 
   /** Which passages of which documents state a triple. */
@@ -428,19 +336,7 @@ export class Knowledge {
   async usage(caller: Caller, repositoryId: string, collectionId: string, options: { repair?: boolean } = {}): Promise<CollectionUsage> {
     const needed = options.repair === true ? "ADMIN" : "READ";
     const { collection } = await this.#open(caller, repositoryId, collectionId, needed, "Counting anew");
-    const counted = await recount(this.#parts.items, new Shelf(this.#parts.items, caller.scope, collection), options);
-    const { quads } = await this.#parts.triples.usage(caller.scope, collection.incarnation);
-    const held = await Promise.all(this.#of.stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const));
-    return {
-      ...counted,
-      triples: quads,
-      stores: {
-        ...Object.fromEntries(held),
-        documents: counted.recounted.document_count,
-        vectors: await this.#of.rows.count(caller, collection),
-        triples: quads,
-      },
-    };
+    return usageOf(this.#of, caller, collection, options);
   }
 
   /** What the caller, or for admins somebody else, may do with it, and why. Only admins are told about what is not visible. */
@@ -466,22 +362,4 @@ export class Knowledge {
   async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {
     return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
   }
-
-  async #withRepository(caller: Caller, query: CollectionQuery): Promise<CollectionQuery> {
-    if (query.repositoryId === undefined) return query;
-    requireCaller(caller);
-    if (query.repositoryId === personalAlias) return { ...query, repositoryId: personalRepositoryId(caller.userId) };
-    const { record } = await this.#of.repositories.get(caller, query.repositoryId);
-    return { ...query, repositoryId: record.repository_id };
-  }
-
-  async #stats(caller: Caller, { collection }: OpenCollection): Promise<Stored<StatsRecord> | undefined> {
-    return new Shelf(this.#parts.items, caller.scope, collection).stats();
-  }
-}
-
-/** Before long work begins. What changes while it goes on does not stop it. */
-function requireEtag(currentEtag: string, wanted: string | undefined, what: string): void {
-  if (wanted === undefined || wanted === currentEtag) return;
-  throw new PinakesError("PRECONDITION_FAILED", `${what} has changed since it was read; read it again.`, { currentEtag });
 }

@@ -7,14 +7,14 @@ import { z } from "zod";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, type ErrorCode } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { DeleteOptions } from "./knowledge.ts";
+import type { DeleteOptions } from "./jobs/begin-work.ts";
 import { personalAlias } from "./model/ids.ts";
 import type { CollectionPatch, NewCollection } from "./model/collections.ts";
 import type { CollectionQuery } from "./model/list-collections.ts";
 import type { ListPage } from "./paging.ts";
 import type { CollectionView, JobView } from "./views.ts";
 
-export const managementOperations = ["list-collections", "update-collection", "delete-collection"] as const;
+export const managementOperations = ["list-collections", "update-collection", "delete-collection", "migrate-collection"] as const;
 
 /** Of one answer; there is a cursor for more. */
 export const librarianListMax = 1_000;
@@ -39,6 +39,10 @@ const Request = z.object({
   cursor: text.nullish(),
   confirm: text.nullish(),
   purge: z.boolean().nullish(),
+  /** Of a migration: what is absent stays as it is. */
+  target_collection: text.nullish(),
+  target_repository: text.nullish(),
+  allow_partial: z.boolean().nullish(),
 });
 type Request = z.output<typeof Request>;
 
@@ -59,6 +63,8 @@ export interface ManagementResponse {
   readonly next_cursor?: string | null;
   /** Of a delete: GET /v1/jobs/{id} tells how far it is. */
   readonly job_id?: string;
+  /** Of a migration: GET /v1/migrations/{id} tells how far it is. */
+  readonly migration_id?: string;
 }
 
 export interface ManagementAnswer {
@@ -76,15 +82,32 @@ export interface LibrarianCalls {
   deleteCollection(caller: Caller, repositoryId: string, collectionId: string, options: DeleteOptions): Promise<JobView>;
 }
 
+/** A collection, and where it goes: the migration that begins with it. */
+export type BeginMigration = (
+  caller: Caller,
+  source: {
+    readonly repository: string;
+    readonly collection: string;
+    readonly to: { readonly repository?: string; readonly collection?: string };
+    readonly allow_partial?: boolean;
+  },
+) => Promise<{ readonly migration_id: string }>;
+
 type Told = Omit<ManagementResponse, "error" | "timestamp">;
 
 export class Librarian {
   readonly #calls: LibrarianCalls;
   readonly #clock: Clock;
+  #migrate: BeginMigration | undefined;
 
   constructor(calls: LibrarianCalls, clock: Clock) {
     this.#calls = calls;
     this.#clock = clock;
+  }
+
+  /** Migrations are a feature above this one: whoever opens them says here how one begins. */
+  onMigrate(begin: BeginMigration): void {
+    this.#migrate = begin;
   }
 
   /** Throws only where there is no caller: what else goes wrong is in the answer. */
@@ -113,6 +136,8 @@ export class Librarian {
         return this.#update(caller, collectionOf(request), request);
       case "delete-collection":
         return this.#delete(caller, collectionOf(request), request);
+      case "migrate-collection":
+        return this.#move(caller, collectionOf(request), request);
       default:
         throw new UnknownOperation(request.operation);
     }
@@ -170,6 +195,23 @@ export class Librarian {
       throw new PinakesError("INVALID", `confirm: must be the id of the collection, ${JSON.stringify(id)}, as a sign that it is meant. Nothing was changed.`);
     const { job_id } = await this.#calls.deleteCollection(caller, personalAlias, id, { confirm: id, ...(purge === true ? { purge } : {}) });
     return { collections: [], job_id };
+  }
+
+  /** To another id, another repository, or both. The record is the old one's, until the migration is through. */
+  async #move(caller: Caller, id: string, { target_collection, target_repository, allow_partial }: Request): Promise<Told> {
+    if (this.#migrate === undefined) throw new PinakesError("NOT_SUPPORTED", "Migrations are not open here; open the whole of Pinakes.");
+    const to = {
+      ...(typeof target_repository === "string" ? { repository: target_repository } : {}),
+      ...(typeof target_collection === "string" ? { collection: target_collection } : {}),
+    };
+    const record = await this.#calls.collection(caller, personalAlias, id);
+    const { migration_id } = await this.#migrate(caller, {
+      repository: personalAlias,
+      collection: id,
+      to,
+      ...(allow_partial === true ? { allow_partial } : {}),
+    });
+    return { collections: [managed(caller, record)], migration_id };
   }
 
   async #find(caller: Caller, id: string): Promise<CollectionView | undefined> {

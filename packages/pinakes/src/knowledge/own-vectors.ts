@@ -11,6 +11,7 @@ import { openOrCreate, openToQuery, type UsePieces } from "./model/open-or-creat
 import type { CollectionRecord } from "./model/records.ts";
 import type { Repositories } from "./model/repositories.ts";
 import type { KnowledgeParts } from "./parts.ts";
+import { collectionView, type CollectionView } from "./views.ts";
 
 export interface OwnRow {
   readonly id: string;
@@ -27,6 +28,15 @@ export interface OwnQuery {
   readonly filter?: Filter | undefined;
   readonly recall?: number | undefined;
   readonly min_score?: number | undefined;
+  /** Adds the record of the collection. */
+  readonly include_metadata?: boolean | undefined;
+}
+
+export interface OwnFound {
+  readonly hits: readonly Omit<QueryHit, "vector">[];
+  readonly mode_used: QueryMode;
+  /** With `include_metadata`. */
+  readonly collection?: CollectionView;
 }
 
 export interface Written {
@@ -77,19 +87,20 @@ export class OwnVectors {
     return this.#append(caller, opened, { delete: input.ids, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) });
   }
 
-  async query(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    input: OwnQuery,
-  ): Promise<{ hits: readonly Omit<QueryHit, "vector">[]; mode_used: QueryMode }> {
+  async query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<OwnFound> {
     const opened = await openToQuery(this.#pieces, caller, repositoryId, collectionId);
-    const { min_score, ...query } = input;
+    const { min_score, include_metadata, ...query } = input;
+    const found = await this.#found(caller, opened, { ...query, minScore: min_score });
+    if (include_metadata !== true) return found;
+    return { ...found, collection: collectionView(opened, await new Shelf(this.#parts.items, caller.scope, opened.collection).stats()) };
+  }
+
+  async #found(caller: Caller, opened: OpenCollection, query: Parameters<KnowledgeParts["vectors"]["query"]>[2]): Promise<OwnFound> {
     try {
-      const { hits, mode } = await this.#parts.vectors.query(caller.scope, nameOf(opened), { ...query, minScore: min_score });
+      const { hits, mode } = await this.#parts.vectors.query(caller.scope, nameOf(opened), query);
       return { hits, mode_used: mode };
     } catch (error) {
-      if (isMissing(error)) return { hits: [], mode_used: input.mode ?? "vector" };
+      if (isMissing(error)) return { hits: [], mode_used: query.mode ?? "vector" };
       throw error;
     }
   }

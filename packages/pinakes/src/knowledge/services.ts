@@ -29,6 +29,7 @@ import { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import { PipelineDesk, type Pipelines } from "./pipelines/index.ts";
 import { Search } from "./search/search.ts";
+import { CollectionMover, ImportUndo } from "./transfer/index.ts";
 
 export interface KnowledgePieces {
   readonly parts: KnowledgeParts;
@@ -93,10 +94,14 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     jobDesk: new JobDesk({ parts, library, jobs, collections, documents, operations: operationDesk }),
     operationDesk,
     pipelineDesk: new PipelineDesk(pieces.pipelines, collections),
-    queueDesk: new QueueDesk(queue, new TopicDesk(parts, lifecycle)),
+    queueDesk: new QueueDesk(queue, new TopicDesk(parts, lifecycle), parts),
     grants: new Grants(parts, { collections, repositories, uploads, documents }),
     rows: new OwnVectors(parts, collections, repositories),
-    intake: new Intake(parts, { library, collections, repositories }),
+    intake: new Intake(parts, {
+      ...{ library, collections, repositories },
+      moves: new CollectionMover({ ...pieces, collections, repositories, deletion }),
+      imports: new ImportUndo({ ...pieces, collections, documents, deletion }),
+    }),
     audit: new Audit({ parts, library, queue, registry, jobs, lifecycle, deletion }),
     graph: new GraphDesk(parts, { collections, repositories }),
   };

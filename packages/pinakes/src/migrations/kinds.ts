@@ -8,6 +8,7 @@ import { migrationLimits } from "./limits.ts";
 import type { MigrationParts } from "./parts.ts";
 import type { Places } from "./places.ts";
 import type { MigrationSource } from "./source.ts";
+import { CollectionSource, CollectionSpec, moveOf, settleCollection, type SettledSpec } from "./collection/collection-source.ts";
 import { LisaSource, LisaSpec } from "./other/lisa-source.ts";
 import { UnregisteredSource, UnregisteredSpec } from "./other/unregistered-source.ts";
 import { ChromaSpec, RowsSpec } from "./rows/spec.ts";
@@ -16,12 +17,16 @@ import { TriplesSpec } from "./triples/spec.ts";
 interface Opening {
   readonly parts: MigrationParts;
   readonly places: Places;
-  /** Whose migration it is: an admin. */
+  /** Whose migration it is; an admin, unless it is only asked for. */
   readonly caller: Caller;
 }
 
 interface Kind<Spec> {
   readonly spec: z.ZodType<Spec>;
+  /** For users, too, who may do it: what they mean, as it is stored. Absent: admins only, and the spec is stored as it is. */
+  readonly settle?: (spec: Spec, opening: Opening) => Promise<JsonObject>;
+  /** Of a settled one, before every step. */
+  readonly authorize?: (spec: JsonObject, opening: Opening, options: { readonly purge: boolean }) => Promise<void>;
   readonly open: (spec: Spec, opening: Opening) => Promise<MigrationSource>;
 }
 
@@ -33,6 +38,12 @@ const kinds: Readonly<Record<string, Kind<never>>> = {
     spec: UnregisteredSpec,
     open: async (spec, { parts, places, caller }) =>
       new UnregisteredSource(spec, parts, caller.scope, spec.listing === undefined ? undefined : await places.file(spec.listing)),
+  }),
+  collection: defineKind({
+    spec: CollectionSpec,
+    settle: (spec, { parts, caller }) => settleCollection(spec, parts, caller),
+    authorize: (spec, { parts, caller }, options) => parts.intake.moves.authorize(caller, moveOf(spec as unknown as SettledSpec), options),
+    open: async (spec, { parts, caller }) => new CollectionSource(spec as unknown as SettledSpec, parts, caller),
   }),
   lisa: defineKind({ spec: LisaSpec, open: async (spec, { parts, places, caller }) => new LisaSource(spec, parts, caller, await places.file(spec.folder)) }),
 };
@@ -54,6 +65,24 @@ export function readSpec(source: unknown): { readonly kind: string; readonly spe
   if (JSON.stringify(parsed.data).length > migrationLimits.sourceCharsMax)
     throw new PinakesError("LIMIT_EXCEEDED", `source: has more than ${migrationLimits.sourceCharsMax} characters; name fewer tables in one migration.`);
   return { kind, spec: parsed.data };
+}
+
+/** Whether users who are no admins may ask for it, as far as the kind tells. */
+export function isForUsers(kind: unknown): boolean {
+  return typeof kind === "string" && Object.hasOwn(kinds, kind) && kinds[kind]?.settle !== undefined;
+}
+
+export async function settleSpec({ kind, spec }: { readonly kind: string; readonly spec: JsonObject }, opening: Opening): Promise<JsonObject> {
+  return (await kinds[kind]?.settle?.(spec as never, opening)) ?? spec;
+}
+
+/** Whether the caller still may. */
+export async function authorizeStep(
+  { kind, spec }: { readonly kind: string; readonly spec: JsonObject },
+  opening: Opening,
+  options: { readonly purge: boolean },
+): Promise<void> {
+  await kinds[kind]?.authorize?.(spec, opening, options);
 }
 
 export async function openSource({ kind, spec }: { readonly kind: string; readonly spec: JsonObject }, opening: Opening): Promise<MigrationSource> {

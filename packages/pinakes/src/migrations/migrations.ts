@@ -7,7 +7,7 @@ import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
-import { openSource, readSpec } from "./kinds.ts";
+import { authorizeStep, isForUsers, openSource, readSpec, settleSpec } from "./kinds.ts";
 import { Ledger, lostLease } from "./ledger.ts";
 import { migrationLimits } from "./limits.ts";
 import type { MigrationParts } from "./parts.ts";
@@ -18,6 +18,7 @@ import {
   migrationsContainer,
   migrationsTenant,
   migrationsWork,
+  onward,
   type MigrationRecord,
   type State,
   type Step,
@@ -30,6 +31,8 @@ export interface NewMigration {
   readonly source: unknown;
   /** How long the old form is kept after the switch; 30 when absent. */
   readonly retain_days?: number | undefined;
+  /** Go on by itself from step to step, up to the switch, as long as all is well. */
+  readonly auto?: boolean | undefined;
 }
 
 export type MigrationView = Omit<MigrationRecord, "id" | "format" | "lease_owner" | "lease_until"> & { readonly working: boolean };
@@ -62,6 +65,7 @@ export class Migrations {
   }
 
   async open(): Promise<this> {
+    this.#parts.knowledge.librarian.onMigrate((caller, source) => this.create(caller, { source: { kind: "collection", ...source }, auto: true }));
     await this.#parts.items.openContainer(migrationsContainer);
     await this.#parts.items.openContainer(migrationsWork);
     return this;
@@ -73,14 +77,20 @@ export class Migrations {
   }
 
   /** Begins with the inventory, which writes nothing but its report. */
-  async create(caller: Caller, { source, retain_days = migrationLimits.retainDaysDefault }: NewMigration): Promise<MigrationView> {
-    const scope = requireAdmin(caller);
-    const { kind, spec } = readSpec(source);
-    if (!Number.isInteger(retain_days) || retain_days < 0 || retain_days > migrationLimits.retainDaysMax)
+  async create(caller: Caller, { source, retain_days, auto = false }: NewMigration): Promise<MigrationView> {
+    const scope = requireCaller(caller);
+    if (caller.role !== "admin" && !isForUsers(kindOf(source))) throw adminsOnly();
+    const given = readSpec(source);
+    const { kind } = given;
+    const retainDays = retain_days ?? migrationLimits.retainDaysDefault;
+    if (!Number.isInteger(retainDays) || retainDays < 0 || retainDays > migrationLimits.retainDaysMax)
       throw invalid(`retain_days: must be a whole number from 0 to ${migrationLimits.retainDaysMax}, got ${show(retain_days)}.`);
+    const spec = await settleSpec(given, this.#opening(caller));
     // Opened once before anything is stored: a place that cannot be read is told at once.
-    await using _ = await openSource({ kind, spec }, this.#opening(caller));
-    const record = this.#newRecord(caller, kind, spec, retain_days);
+    await using opened = await openSource({ kind, spec }, this.#opening(caller));
+    if (opened.place !== undefined && retain_days !== undefined)
+      throw invalid("retain_days: an old collection is kept in the trash, for as long as everything there; leave it out.");
+    const record = { ...this.#newRecord(caller, kind, spec, daysOf(opened.place?.retainMs) ?? retainDays), ...(auto ? { auto } : {}) };
     await this.#register(scope, record.migration_id);
     await this.#ledger.create(scope, record);
     this.#wake();
@@ -88,9 +98,7 @@ export class Migrations {
   }
 
   async get(caller: Caller, migrationId: string): Promise<MigrationView> {
-    const record = await this.#ledger.read(requireAdmin(caller), migrationId);
-    if (record === undefined) throw notFound(migrationId);
-    return view(record);
+    return view(await this.#visible(caller, migrationId));
   }
 
   /** Newest first. */
@@ -138,6 +146,8 @@ export class Migrations {
 
   /** Without `remove_old` the old form stays as it is, for its owner to look after. */
   async finish(caller: Caller, migrationId: string, { remove_old = false, now = false }: FinishOptions = {}): Promise<MigrationView> {
+    const { kind, source } = await this.#visible(caller, migrationId);
+    await authorizeStep({ kind, spec: source }, this.#opening(caller), { purge: remove_old });
     return this.#begin(caller, migrationId, "finish", (record) => {
       if (remove_old && !now && record.retain_until !== null && Date.parse(record.retain_until) > this.#parts.clock.now())
         throw new PinakesError("CONFLICT", `The old form is kept until ${record.retain_until}; finish with "now" to remove it before.`);
@@ -146,14 +156,14 @@ export class Migrations {
   }
 
   async rollback(caller: Caller, migrationId: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<MigrationView> {
-    return this.#begin(caller, migrationId, "rollback", (record) => ({ ...record, force }));
+    const again = ({ state, force: before }: MigrationRecord) => state === "rolling_back" && force && !before;
+    return this.#begin(caller, migrationId, "rollback", (record) => ({ ...record, force }), again);
   }
 
   /** Does what is to be done, here and now, until the migration waits to be asked again. UNAVAILABLE while another process does it. */
   async drive(caller: Caller, migrationId: string, options: DriveOptions = {}): Promise<MigrationView> {
-    const scope = requireAdmin(caller);
-    if ((await this.#ledger.read(scope, migrationId)) === undefined) throw notFound(migrationId);
-    return view(await this.#drive(scope, migrationId, options));
+    await this.#visible(caller, migrationId);
+    return view(await this.#drive(caller.scope, migrationId, options));
   }
 
   /** One look at what is unfinished, of all tenants: for the background. */
@@ -182,13 +192,15 @@ export class Migrations {
     migrationId: string,
     step: Step,
     change: (record: MigrationRecord) => MigrationRecord = (record) => record,
+    /** Whether it is asked for in another way than the one that is under way, or has failed. */
+    again: (record: MigrationRecord) => boolean = () => false,
   ): Promise<MigrationView> {
-    const scope = requireAdmin(caller);
-    const found = await this.#ledger.read(scope, migrationId);
-    if (found === undefined) throw notFound(migrationId);
+    const found = await this.#visible(caller, migrationId);
+    await authorizeStep({ kind: found.kind, spec: found.source }, this.#opening(caller), { purge: false });
+    const { scope } = caller;
     if (begin(step, found.state) !== undefined) await this.#register(scope, migrationId);
     const record = await this.#ledger.update(scope, migrationId, (current) => {
-      const state = begin(step, current.state);
+      const state = begin(step, current.state) ?? (again(current) ? current.state : undefined);
       if (state === undefined) return undefined;
       // Whoever worked on the state before has lost its lease: what it still writes is refused.
       return { ...change(current), state, error: null, progress: null, lease_owner: null, lease_until: 0, updated_at: this.#now() };
@@ -210,20 +222,25 @@ export class Migrations {
         const caller = this.#parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
         await using source = await openSource({ kind: record.kind, spec: record.source }, this.#opening(caller));
         const next = await work({ parts: this.#parts, ledger: this.#ledger, scope, record, source, signal, tell });
-        record = await this.#asOwner(scope, migrationId, (current) => ({
-          ...current,
-          error: null,
-          progress: null,
-          ...next,
-          lease_owner: null,
-          lease_until: 0,
-        }));
+        record = await this.#asOwner(scope, migrationId, (current) => {
+          const done = { ...current, error: null, progress: null, ...next };
+          return { ...done, state: onward(done, done), lease_owner: null, lease_until: 0 };
+        });
+        if (isWork(record.state)) record = await this.#take(scope, migrationId);
       } catch (error) {
         await this.#failed(scope, migrationId, state, error);
         throw error;
       }
     }
     onProgress?.(view(record));
+    return record;
+  }
+
+  /** Admins see all; who moves a collection of their own sees that. Everybody else is told the same, whether there is one or not. */
+  async #visible(caller: Caller, migrationId: string): Promise<MigrationRecord> {
+    const record = await this.#ledger.read(requireCaller(caller), migrationId);
+    if (caller.role !== "admin" && (record?.created_by !== caller.userId || !isForUsers(record.kind))) throw adminsOnly();
+    if (record === undefined) throw notFound(migrationId);
     return record;
   }
 
@@ -301,8 +318,20 @@ export class Migrations {
 
 function requireAdmin(caller: Caller): Scope {
   const scope = requireCaller(caller);
-  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Migrations need the role admin.");
+  if (caller.role !== "admin") throw adminsOnly();
   return scope;
+}
+
+function adminsOnly(): PinakesError {
+  return new PinakesError("FORBIDDEN", "Migrations need the role admin.");
+}
+
+function daysOf(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.ceil(ms / 86_400_000);
+}
+
+function kindOf(source: unknown): unknown {
+  return typeof source === "object" && source !== null && "kind" in source ? source.kind : undefined;
 }
 
 function notFound(migrationId: string): PinakesError {

@@ -44,6 +44,8 @@ export const Migration = z.object({
   error: z.string().nullable(),
   retain_days: z.number(),
   remove_old: z.boolean(),
+  /** From step to step by itself, up to the switch. Absent: each is asked for. */
+  auto: z.boolean().optional(),
   force: z.boolean(),
   created_by: z.string(),
   created_at: z.string(),
@@ -100,6 +102,14 @@ export const migrationsContainer: ContainerDefinition = Object.freeze({
 export const migrationsWork: ContainerDefinition = workContainer("migrations-work");
 /** No caller can have it. */
 export const migrationsTenant = "pinakes.migrations";
+
+/** Of one that goes on by itself: what comes after a step that went well. */
+export function onward({ auto, problem_count }: MigrationRecord, next: { readonly state: State; readonly error: string | null }): State {
+  if (auto !== true || next.error !== null) return next.state;
+  if (next.state === "planned") return problem_count === 0 ? "copying" : "planned";
+  if (next.state === "copied") return "verifying";
+  return next.state === "ready" ? "switching" : next.state;
+}
 
 const unitDigits = 8;
 

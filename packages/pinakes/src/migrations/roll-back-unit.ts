@@ -1,15 +1,21 @@
 /** The way back of one unit: the old form is whole again, with the content that the new one has now; then the new one goes (R-TG-97). */
 import { PinakesError, show } from "../domain/errors.ts";
 import type { UnitRecord } from "./records.ts";
-import { placeOf, type Work } from "./worker.ts";
+import { labelOf, placeOf, type Work } from "./worker.ts";
 
 export async function rollBackUnit(of: Work, unit: UnitRecord): Promise<UnitRecord> {
   const { parts, scope, record, source, signal } = of;
+  if (source.place !== undefined) {
+    const verified = { count: unit.held_count ?? 0, hash: unit.held_hash ?? "" };
+    await source.place.giveBack({ migration_id: record.migration_id, switched: record.switched_at !== null, force: record.force, verified, signal });
+    return unit;
+  }
   // Nothing of it was touched; what was there before is not ours to remove.
   if (unit.incarnation === null || unit.status === "already") return unit;
   const place = placeOf(unit);
+  const clearing = { scope, place, signal, label: labelOf(record, unit), force: record.force };
   if (unit.whole) {
-    await source.clear(unit, { scope, place, signal });
+    await source.clear(unit, clearing);
     return unit;
   }
   const there = await parts.intake.find(scope, place);
@@ -34,7 +40,7 @@ export async function rollBackUnit(of: Work, unit: UnitRecord): Promise<UnitReco
     next = { ...unit, held_count: count, held_hash: hash, old: unit.old === "removed" ? "restored" : unit.old };
     await of.ledger.putUnit(scope, next, parts.owner);
   }
-  if (!unit.made) await source.clear(unit, { scope, place, signal });
+  if (!unit.made) await source.clear(unit, clearing);
   await parts.intake.release(scope, place, record.migration_id);
   if (unit.made && unit.adopted === null) await remove(of, unit);
   // What was only registered is only unregistered.

@@ -81,10 +81,42 @@ export interface MigrationSource extends AsyncDisposable {
   copy(unit: UnitName, step: CopyStep): AsyncIterable<Copied>;
   /** More than equality: what is wrong with the new form, in words. */
   check?(unit: UnitName, held: Held): Promise<readonly string[]>;
-  /** Removes what was copied into a collection that was there before. */
-  clear(unit: UnitName, held: Held): Promise<void>;
+  /** Removes what was copied into a collection that was there before, or what a source that is whole brought. */
+  clear(unit: UnitName, held: Clearing): Promise<void>;
+  /** Of a source that makes its own place: nothing is registered, released or rolled back for it by others. */
+  readonly place?: OwnPlace;
   /** Absent where the old form is not the source's to change. */
   readonly old?: OldForm;
+}
+
+export interface Clearing extends Held {
+  /** As the copy had it. */
+  readonly label: string;
+  /** Also what others added or changed since. */
+  readonly force: boolean;
+}
+
+/** The collection that a unit becomes, where the old form is a collection here itself. Everything can be repeated. */
+export interface OwnPlace {
+  /** How long the old form can be had back after the switch. */
+  readonly retainMs: number;
+  /** Makes it, held; the old form takes no writes from here on, either. */
+  register(migration_id: string, signal: AbortSignal): Promise<IntakePlace>;
+  /** Puts the new one in the place of the old one, and opens it for writers. */
+  takeOver(place: IntakePlace, migration_id: string): Promise<void>;
+  giveBack(giving: GivingBack): Promise<void>;
+  /** The old form, for good. */
+  remove(): Promise<void>;
+}
+
+export interface GivingBack {
+  readonly migration_id: string;
+  /** Whether it was decided that the new one takes the place of the old one. */
+  readonly switched: boolean;
+  readonly force: boolean;
+  /** What the new one held when that was decided. */
+  readonly verified: Measured;
+  readonly signal: AbortSignal;
 }
 
 export interface OldForm {

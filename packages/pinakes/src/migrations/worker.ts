@@ -51,19 +51,11 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
   const { parts, ledger, scope, record, source, signal } = of;
   for await (const found of ledger.units(scope, record.migration_id)) {
     if (found.status !== "planned" && found.status !== "copying") continue;
-    const { incarnation, repository_id, made } = found.whole
-      ? { ...nowhere, made: false }
-      : await parts.intake.register(scope, found.target, {
-          migration_id: record.migration_id,
-          created_by: record.created_by,
-          created_at: found.created_at ?? undefined,
-          description: found.description ?? undefined,
-          incarnation: found.adopted ?? undefined,
-        });
+    const { incarnation, repository_id, made } = await registered(of, found);
     let unit: UnitRecord = { ...found, status: "copying", incarnation, repository_id, made: found.made || made };
     await ledger.putUnit(scope, unit, parts.owner);
     const place = placeOf(unit);
-    const label = `${record.migration_id}.${unit.number}`;
+    const label = labelOf(record, unit);
     const checkpoint = unit.checkpoint ?? undefined;
     for await (const step of source.copy(unit, { scope, place, label, checkpoint, signal })) {
       unit = { ...unit, checkpoint: step.checkpoint as UnitRecord["checkpoint"], copied: step.copied };
@@ -74,6 +66,18 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
     await ledger.putUnit(scope, { ...unit, status: "copied" }, parts.owner);
   }
   return { state: "copied" };
+}
+
+async function registered({ parts, scope, record, source, signal }: Work, found: UnitRecord): Promise<Held["place"] & { readonly made: boolean }> {
+  if (found.whole) return { ...nowhere, made: false };
+  if (source.place !== undefined) return { ...(await source.place.register(record.migration_id, signal)), made: true };
+  return parts.intake.register(scope, found.target, {
+    migration_id: record.migration_id,
+    created_by: record.created_by,
+    created_at: found.created_at ?? undefined,
+    description: found.description ?? undefined,
+    incarnation: found.adopted ?? undefined,
+  });
 }
 
 /** Undefined when every unit is equal; otherwise the state to go back to, with what differs. */
@@ -109,13 +113,13 @@ async function verifyUnit(of: Work, unit: UnitRecord): Promise<{ readonly verifi
 
 /** Only what is equal now, not only what was equal then. */
 async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
-  const { parts, ledger, scope, record } = of;
+  const { parts, ledger, scope, record, source } = of;
   if (record.switched_at === null) {
     const unequal = await verifyUnits(of);
     if (unequal !== undefined) return unequal;
     // From here on it is decided: what was released must not be compared again, others may write to it.
     const now = new Date(parts.clock.now());
-    const until = new Date(now.getTime() + record.retain_days * 86_400_000);
+    const until = new Date(now.getTime() + (source.place?.retainMs ?? record.retain_days * 86_400_000));
     const decided = { switched_at: now.toISOString(), retain_until: until.toISOString() };
     await ledger.update(scope, record.migration_id, (current) => {
       if (current.lease_owner !== parts.owner) throw lostLease(record.migration_id);
@@ -124,7 +128,8 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
   }
   for await (const unit of ledger.units(scope, record.migration_id)) {
     if (unit.status === "already") continue;
-    if (!unit.whole) await parts.intake.release(scope, placeOf(unit), record.migration_id);
+    if (source.place !== undefined) await source.place.takeOver(placeOf(unit), record.migration_id);
+    else if (!unit.whole) await parts.intake.release(scope, placeOf(unit), record.migration_id);
     await ledger.putUnit(scope, { ...unit, status: "switched" }, parts.owner);
   }
   return { state: "switched" };
@@ -134,10 +139,11 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
 async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
   const { parts, ledger, scope, record, source, signal } = of;
   for await (const unit of ledger.units(scope, record.migration_id)) {
-    if (!record.remove_old || source.old === undefined || unit.old !== "kept") continue;
+    if (!record.remove_old || (source.old ?? source.place) === undefined || unit.old !== "kept") continue;
     const verified: Measured = { count: unit.count, hash: unit.hash };
     await of.tell(progressOf(unit, 0));
-    await source.old.remove(unit, verified, signal);
+    await source.old?.remove(unit, verified, signal);
+    await source.place?.remove();
     await ledger.putUnit(scope, { ...unit, old: "removed" }, parts.owner);
   }
   return { state: "finished", finished_at: new Date(parts.clock.now()).toISOString() };
@@ -154,6 +160,11 @@ async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly
 
 export function heldOf({ scope, signal }: Work, unit: UnitRecord): Held {
   return { scope, place: placeOf(unit), signal };
+}
+
+/** Unique for the migration and the unit. */
+export function labelOf({ migration_id }: MigrationRecord, { number }: UnitRecord): string {
+  return `${migration_id}.${number}`;
 }
 
 /** Of what is not one collection. */

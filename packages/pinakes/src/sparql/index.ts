@@ -1,4 +1,5 @@
 /** SPARQL 1.1 over quads: a language, an evaluator, and the formats of its results. */
+export { hideGraphs } from "./hidden-graphs.ts";
 export { sparqlLimits } from "./limits.ts";
 export { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "./results/index.ts";
 export { tripleStoreSource } from "./sources.ts";

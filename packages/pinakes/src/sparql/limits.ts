@@ -26,6 +26,8 @@ export const sparqlLimits = Object.freeze({
   regexInputCharsMax: 32_768,
   /** Of the source, in one call. */
   pageQuadsMax: 1_000,
+  /** Quads of hidden graphs that a page passes over before it ends early. */
+  hiddenRowsMax: 10_000,
   /** How far the index is asked to count for an estimate: more is "many". */
   estimateQuadsMax: 20_000,
   /** The event loop gets a turn after this long. */

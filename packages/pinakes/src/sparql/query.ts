@@ -6,6 +6,7 @@ import { Held } from "./budget.ts";
 import { compilePattern } from "./compile.ts";
 import { keyOf } from "./dataset.ts";
 import { describe } from "./describe.ts";
+import { sourceFor } from "./hidden-graphs.ts";
 import { hasRows } from "./nodes/evaluate.ts";
 import { emptyRow, type Environment, type PatternNode, type Row } from "./nodes/node.ts";
 import { parseSparqlQuery } from "./parse.ts";
@@ -19,7 +20,7 @@ export async function runSparqlQuery(source: QuadSource, text: string, request: 
   const named = whole.type === "from" ? whole : undefined;
   const operation = named === undefined ? whole : named.input;
   const variables = new Variables();
-  const dataset = datasetFor(source, request, named);
+  const dataset = datasetFor(sourceFor(source, whole, request.options), request, named);
   const environment: Environment = { dataset, active: dataset.default, outer: undefined, budget: request.budget, variables };
   const compile = (pattern: Operation) => compilePattern(pattern, variables, request.facts);
   const form = formOf(operation);

@@ -8,6 +8,7 @@ import type { QuadPattern } from "../ports/triple-store.ts";
 import type { Operation, RdfTerm, UpdateOperation } from "./algebra.ts";
 import { compilePattern } from "./compile.ts";
 import { Dataset, keyOf } from "./dataset.ts";
+import { sourceFor } from "./hidden-graphs.ts";
 import { sparqlLimits } from "./limits.ts";
 import { emptyRow, type Environment, type Row } from "./nodes/node.ts";
 import { parseSparqlUpdate } from "./parse.ts";
@@ -18,8 +19,9 @@ import { Variables } from "./variables.ts";
 
 export async function runSparqlUpdate(source: QuadSource, sink: QuadSink, text: string, request: Request): Promise<UpdateCounts> {
   const operations = await parseSparqlUpdate(text, request.limits, request.options.baseIri);
+  const seen = sourceFor(source, operations, request.options);
   // What is not supported is found before anything is written.
-  const compiled = operations.map((operation) => compileOperation(operation, source, sink, request));
+  const compiled = operations.map((operation) => compileOperation(operation, seen, sink, request));
   const sum = { inserted: 0, removed: 0 };
   for (const run of compiled) {
     request.budget.check();
@@ -141,19 +143,31 @@ async function clear(target: "DEFAULT" | "NAMED" | "ALL" | RdfTerm, source: Quad
       for (const g of names) removed += await clearPattern({ g }, source, sink, request);
     return { inserted: 0, removed };
   }
-  return { inserted: 0, removed: await clearPattern(target === "ALL" ? {} : { g: graphName(target) }, source, sink, request) };
+  const removed = await clearPattern(target === "ALL" ? {} : { g: graphName(target) }, source, sink, request);
+  // What is hidden goes with everything, and is no part of what is told.
+  if (target === "ALL") for (const g of source.hidden?.graphs ?? []) await clearPattern({ g }, source.hidden?.all ?? source, sink, request);
+  return { inserted: 0, removed };
 }
 
+/** The first that there are: a page that hides all of its names is not the end. */
 async function graphPage(source: QuadSource): Promise<readonly TermText[]> {
-  return (await source.graphs({ limit: sparqlLimits.pageQuadsMax })).graphs;
+  let page = await source.graphs({ limit: sparqlLimits.pageQuadsMax });
+  while (page.graphs.length === 0 && page.cursor !== undefined) page = await source.graphs({ limit: sparqlLimits.pageQuadsMax, cursor: page.cursor });
+  return page.graphs;
 }
 
 async function clearPattern(pattern: QuadPattern, source: QuadSource, sink: QuadSink, { budget }: Request): Promise<number> {
   let removed = 0;
+  let from: string | undefined;
   for (;;) {
     budget.check();
-    const { quads } = await source.match(pattern, { limit: sparqlLimits.pageQuadsMax });
-    if (quads.length === 0) return removed;
+    const { quads, cursor } = await source.match(pattern, { limit: sparqlLimits.pageQuadsMax, cursor: from });
+    if (quads.length === 0 && cursor === undefined) return removed;
+    // Nothing of this part is shown.
+    if (quads.length === 0) {
+      from = cursor;
+      continue;
+    }
     const counts = await sink.write({ remove: quads, insert: [] });
     if (counts.removed === 0) throw new PinakesError("UNAVAILABLE", "SPARQL: the store still shows quads that were removed; repeat the update.");
     removed += counts.removed;

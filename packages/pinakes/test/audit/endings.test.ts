@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { auditLimits } from "../../src/knowledge/index.ts";
-import { nothing, system, World } from "../lifecycle/support/world.ts";
+import { nothing, system, World, type Place, type Process } from "../lifecycle/support/world.ts";
 import { fsck, kinds } from "./support/fsck.ts";
 
 it("R-TG-109 stuck_operation: a delete that a store fails at is found, named with its store, and sent again until it is done", async () => {
@@ -19,10 +19,7 @@ it("R-TG-109 stuck_operation: a delete that a store fails at is found, named wit
   expect(report.findings[0]?.detail).toContain("triples");
   expect(report.left).toBe(1);
   broken.calls.clear();
-  expect(kinds(await fsck(world, broken, { repair: true }))).toEqual(["stuck_operation repaired"]);
-  expect(await world.left(place)).toEqual(nothing);
-  expect(kinds(await fsck(world, broken))).toEqual([]);
-  await broken.close();
+  await expectEndedByRepair(world, broken, place);
 });
 
 it("stuck_operation: one of which nothing was heard, and whose entry in the registry is lost, ends by a repair", async () => {
@@ -39,10 +36,7 @@ it("stuck_operation: one of which nothing was heard, and whose entry in the regi
   expect(kinds(await fsck(world, process))).toEqual([]);
   world.now += 1;
   expect(kinds(await fsck(world, process))).toEqual(["stuck_operation"]);
-  expect(kinds(await fsck(world, process, { repair: true }))).toEqual(["stuck_operation repaired"]);
-  expect(await world.left(place)).toEqual(nothing);
-  expect(kinds(await fsck(world, process))).toEqual([]);
-  await process.close();
+  await expectEndedByRepair(world, process, place);
 });
 
 it("stuck_operation: a collection whose time in the trash is over and that nobody removes is removed; one that may come back is not", async () => {
@@ -56,10 +50,7 @@ it("stuck_operation: a collection whose time in the trash is over and that nobod
   expect((await world.left(place)).objects).toBe(2);
   world.now += 1;
   expect(kinds(await fsck(world, process))).toEqual(["stuck_operation"]);
-  expect(kinds(await fsck(world, process, { repair: true }))).toEqual(["stuck_operation repaired"]);
-  expect(await world.left(place)).toEqual(nothing);
-  expect(kinds(await fsck(world, process))).toEqual([]);
-  await process.close();
+  await expectEndedByRepair(world, process, place);
 });
 
 it("removal_left: what had to go and did not is carried out when it is late", async () => {
@@ -117,6 +108,14 @@ it("the bytes of a document that were there before it stay when it is deleted, a
   expect(await world.objects.head(world.admin.scope, `knowledge/${incarnation}/${document_id}/1/content`)).toBeDefined();
   await process.close();
 });
+
+/** A repair carries the operation through, nothing of the collection is left, and nothing more is found. */
+async function expectEndedByRepair(world: World, process: Process, place: Place): Promise<void> {
+  expect(kinds(await fsck(world, process, { repair: true }))).toEqual(["stuck_operation repaired"]);
+  expect(await world.left(place)).toEqual(nothing);
+  expect(kinds(await fsck(world, process))).toEqual([]);
+  await process.close();
+}
 
 /** As after a registry that was lost: nothing carries anything on by itself. */
 async function forgetWork(world: World): Promise<void> {

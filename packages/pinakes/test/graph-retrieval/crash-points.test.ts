@@ -3,28 +3,23 @@
  * through, the graph holds exactly what the documents that are shown state, and each triple exactly their support.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { indexingDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
+import { Crashes } from "../knowledge/support/crashes.ts";
 import { Machine, type Process } from "../knowledge/support/machine.ts";
 import { body, type Place } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../knowledge/support/until.ts";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { actualSupports, expectedSupports, type GraphStores } from "./support/graph-oracle.ts";
 
-const minute = 60_000;
 let machine: Machine;
-let places = 0;
+let crashes: Crashes;
 beforeAll(async () => {
   machine = await Machine.open();
+  crashes = new Crashes(machine, { graph: { extract: "structured", key: "name" } });
 });
 afterAll(() => machine[Symbol.asyncDispose]());
-
-async function freshPlace(): Promise<Place> {
-  const { knowledge } = await machine.process();
-  const caller = machine.admin;
-  if (places === 0) await knowledge.createRepository(caller, { repository_id: "crashes", graph: { extract: "structured", key: "name" } });
-  places += 1;
-  const { collection_id } = await knowledge.createCollection(caller, "crashes", { name: `C ${places}` });
-  return { knowledge, caller, repository: "crashes", collection: collection_id };
-}
+const freshPlace = (): Promise<Place> => crashes.freshPlace();
+const recover = (): Promise<void> => crashes.recover();
 
 async function scenario(process: Process, { caller, repository, collection }: Place): Promise<void> {
   const { knowledge } = process;
@@ -37,16 +32,6 @@ async function scenario(process: Process, { caller, repository, collection }: Pl
   await knowledge.deleteDocument(caller, repository, collection, document_id);
 }
 
-async function recover(): Promise<void> {
-  const other = await machine.process();
-  for (let round = 0; round < 8; round += 1) {
-    machine.now += round === 0 ? 2.1 * minute : 11 * minute;
-    await other.sweep();
-    await other.work();
-  }
-  await other.close();
-}
-
 function stores(): GraphStores {
   return { items: machine.items, objects: machine.objects, triples: machine.triples, vectors: machine.vectors.vectors };
 }
@@ -57,16 +42,8 @@ async function expectSound(place: Place, at: string): Promise<void> {
 
 async function faultAt(n: number, kind: FaultKind): Promise<string | undefined> {
   const place = await freshPlace();
-  const process = await machine.process();
-  process.calls.add({ at: n, kind });
-  const outcome = scenario(process, place).then(
-    () => "done",
-    () => "error",
-  );
-  await Promise.race([outcome, process.calls.died]);
-  const name = process.calls.names[n];
+  const name = await crashes.faultAt(n, kind, (process) => scenario(process, place));
   if (name === undefined) return undefined;
-  if (!process.calls.dead) await process.close();
   await recover();
   await expectSound(place, `${kind} at call ${n}, ${name}`);
   return name;
@@ -83,15 +60,10 @@ async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   await quiet.knowledge.updateCollection(caller, repository, collection, {
     chunking_strategy: { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 },
   });
-  const process = await machine.process();
-  process.calls.add({ at: n, kind });
-  const reindex = async (): Promise<void> => {
-    const { job_id } = await process.knowledge.reindexCollection(caller, repository, collection);
+  const name = await crashes.faultAt(n, kind, async ({ knowledge }) => {
+    const { job_id } = await knowledge.reindexCollection(caller, repository, collection);
     await until(async () => (["succeeded", "failed"].includes((await quiet.knowledge.jobs.get(caller, job_id)).status) ? true : undefined));
-  };
-  await Promise.race([reindex().catch(() => {}), process.calls.died]);
-  const name = process.calls.names[n];
-  if (!process.calls.dead) await process.close();
+  });
   await recover();
   const at = `${kind} at call ${n} of a re-index, ${name}`;
   await expectSound(place, at);
@@ -170,5 +142,70 @@ describe("every call of ingesting, replacing and deleting documents with triples
     await recover();
     await expectSound(place, "late write");
     expect(await actualSupports(stores(), place)).toEqual([]);
+  });
+
+  /** A document that is deleted, or replaced, at the very moment at which a re-index stores a part of what it prepares, and dies. */
+  async function overtaken(change: (place: Place, documentId: string) => Promise<unknown>): Promise<Place> {
+    const write = "triples.write";
+    const place = await freshPlace();
+    const { caller, repository, collection } = place;
+    const quiet = await machine.process();
+    const { document_id } = await quiet.knowledge.upload(caller, repository, collection, { name: "a.csv", body: body("name,city\nAda,London\n") });
+    await quiet.work();
+    const slow = await machine.process();
+    const reached = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    slow.calls.add({ at: (name) => name === write, kind: "hold", until: held.promise, reached: reached.resolve });
+    await slow.knowledge.reindexCollection(caller, repository, collection);
+    await reached.promise;
+    await change({ ...place, knowledge: quiet.knowledge }, document_id);
+    // The write gets through, and with its answer the process is gone.
+    slow.calls.add({ at: (name) => name !== write, kind: "crash-before", always: true });
+    held.resolve();
+    await slow.calls.died;
+    return place;
+  }
+
+  const preparations = async ({ caller, repository, collection }: Place) => {
+    const { incarnation } = await (await machine.process()).knowledge.collection(caller, repository, collection);
+    const range = { prefix: "preparing:" };
+    return (await machine.items.query(caller.scope, "documents", { equals: { repository_id: repository, incarnation }, range })).items;
+  };
+
+  it("R-TG-129 a re-index that writes late for a document that was deleted, and dies: the job that comes again takes it back", async () => {
+    const place = await overtaken(({ knowledge, caller, repository, collection }, id) => knowledge.deleteDocument(caller, repository, collection, id));
+    // The late triples are there, and no record of a document names them.
+    expect((await actualSupports(stores(), place)).length).toBeGreaterThan(0);
+    expect(await preparations(place)).toHaveLength(1);
+    await recover();
+    expect(await actualSupports(stores(), place)).toEqual([]);
+    expect(await preparations(place)).toEqual([]);
+  });
+
+  it("R-TG-129 the same for a document that was replaced: what is left is what the new version states, once", async () => {
+    const place = await overtaken(async ({ knowledge, caller, repository, collection }) => {
+      await knowledge.upload(caller, repository, collection, { name: "a.csv", body: body("name,city\nAda,Oslo\n"), replace: true });
+    });
+    await recover();
+    await expectSound(place, "a re-index that was overtaken by a new version");
+    expect((await actualSupports(stores(), place)).length).toBeGreaterThan(0);
+    expect(await preparations(place)).toEqual([]);
+  });
+
+  it("R-TG-129 the same of a job that was cancelled meanwhile: the watchdog takes it back, when the writer has been silent for long", async () => {
+    const place = await overtaken(async ({ knowledge, caller, repository, collection }, id) => {
+      const [job] = (await knowledge.jobs.list(caller, {})).items;
+      await knowledge.jobs.cancel(caller, (job as { job_id: string }).job_id);
+      await knowledge.deleteDocument(caller, repository, collection, id);
+    });
+    const other = await machine.process();
+    machine.now += indexingDeadMs - 1;
+    await other.sweep();
+    expect((await actualSupports(stores(), place)).length).toBeGreaterThan(0);
+    machine.now += 1;
+    await other.sweep();
+    expect(await actualSupports(stores(), place)).toEqual([]);
+    expect(await preparations(place)).toEqual([]);
+    await other.close();
   });
 });

@@ -24,7 +24,7 @@ describe("the walk", () => {
       const { reply } = await leaks.send(call, leaks.world.targets.groupRepository, leaks.world.ann);
       if (reply.text.includes(marker)) shown.push(call.id);
     }
-    const documents = ["getDocument", "getDocumentContent", "listPassages", "listDocuments", "search", "searchCollection", "queryVectors"];
+    const documents = ["getDocument", "getDocumentContent", "getDocumentText", "listPassages", "listDocuments", "search", "searchCollection", "queryVectors"];
     const graph = ["matchTriples", "matchTriplesAcross", "sparqlQuery", "sparql", "sparqlAcross"];
     const places = ["getRepository", "getCollection", "listRepositories", "listCollections", "listAllCollections", "listJobs", "getJob"];
     expect(shown).toEqual(expect.arrayContaining([...documents, ...graph, ...places]));

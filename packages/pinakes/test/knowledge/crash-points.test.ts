@@ -4,25 +4,17 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
+import { Crashes } from "./support/crashes.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body, recount, texts, walk, type Place } from "./support/test-pinakes.ts";
 
-const minute = 60_000;
 let machine: Machine;
-let collections = 0;
+let crashes: Crashes;
 beforeAll(async () => {
   machine = await Machine.open();
+  crashes = new Crashes(machine);
 });
 afterAll(() => machine[Symbol.asyncDispose]());
-
-async function freshPlace(): Promise<Place> {
-  const { knowledge } = await machine.process();
-  const caller = machine.admin;
-  if (collections === 0) await knowledge.createRepository(caller, { repository_id: "crashes" });
-  collections += 1;
-  const { collection_id } = await knowledge.createCollection(caller, "crashes", { name: `C ${collections}` });
-  return { knowledge, caller, repository: "crashes", collection: collection_id };
-}
 
 const editions = ["the first edition speaks of apples", "the second edition speaks of pears"];
 
@@ -43,17 +35,6 @@ async function scenario(process: Process, { caller, repository, collection }: Pl
   said.push("bad");
   await process.work();
   said.push("all");
-}
-
-/** Another process comes, and time passes. */
-async function recover(): Promise<void> {
-  const other = await machine.process();
-  for (let round = 0; round < 8; round += 1) {
-    machine.now += round === 0 ? 2.1 * minute : 11 * minute;
-    await other.sweep();
-    await other.work();
-  }
-  await other.close();
 }
 
 async function expectSound(place: Place, said: readonly string[], at: string): Promise<void> {
@@ -94,19 +75,11 @@ async function expectSound(place: Place, said: readonly string[], at: string): P
 
 /** One run with a fault at the n-th call; false when there is no such call any more. */
 async function faultAt(n: number, kind: FaultKind): Promise<boolean> {
-  const place = await freshPlace();
-  const process = await machine.process();
+  const place = await crashes.freshPlace();
   const said: string[] = [];
-  process.calls.add({ at: n, kind });
-  const outcome = scenario(process, place, said).then(
-    () => "done",
-    () => "error",
-  );
-  await Promise.race([outcome, process.calls.died]);
-  const name = process.calls.names[n];
+  const name = await crashes.faultAt(n, kind, (process) => scenario(process, place, said));
   if (name === undefined) return false;
-  if (!process.calls.dead) await process.close();
-  await recover();
+  await crashes.recover();
   await expectSound(place, said, `${kind} at call ${n}, ${name}, after ${said.join(", ") || "nothing"}`);
   return true;
 }
@@ -141,18 +114,14 @@ async function deleteAndRestore({ knowledge }: Process, { caller, repository, co
 }
 
 async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
-  const place = await freshPlace();
+  const place = await crashes.freshPlace();
   const quiet = await machine.process();
   await quiet.knowledge.upload(place.caller, place.repository, place.collection, { name: "book.txt", body: body(editions[0] as string) });
   await quiet.work();
-  const process = await machine.process();
   const said: string[] = [];
-  process.calls.add({ at: n, kind });
-  await Promise.race([deleteAndRestore(process, place, said).catch(() => {}), process.calls.died]);
-  const name = process.calls.names[n];
+  const name = await crashes.faultAt(n, kind, (process) => deleteAndRestore(process, place, said));
   if (name === undefined) return false;
-  if (!process.calls.dead) await process.close();
-  await recover();
+  await crashes.recover();
   const at = `${kind} at call ${n}, ${name}, after ${said.join(", ") || "nothing"}`;
   const { knowledge } = await machine.process();
   const { caller, repository, collection } = place;

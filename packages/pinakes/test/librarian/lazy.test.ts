@@ -39,9 +39,12 @@ const queries = (): Readonly<Record<string, (id: string, repository: string) => 
   search: (id, repository) => knowledge.search(admin, { query: "x", mode: "keyword", collections: [{ repository, collection: id }] }),
   "rows.query": (id, repository) => knowledge.rows.query(admin, repository, id, { vector: [1, 2] }),
   triples: (id, repository) => knowledge.graph.matchTriples(admin, repository, id),
+  "triples as RDF": async (id, repository) => Array.fromAsync(await knowledge.graph.exportTriples(admin, repository, id, { format: "nquads" })),
+  "triples of several": (id, repository) => knowledge.graph.matchAcross(admin, { collections: [{ repository, collection: id }] }),
   sparql: (id, repository) => knowledge.graph.sparql(admin, repository, id, { query: "ASK { ?s ?p ?o }" }),
+  "sparql of several": (id, repository) => knowledge.graph.sparqlAcross(admin, { query: "ASK { ?s ?p ?o }", collections: [{ repository, collection: id }] }),
 });
-const queryNames = ["search", "rows.query", "triples", "sparql"];
+const queryNames = ["search", "rows.query", "triples", "triples as RDF", "triples of several", "sparql", "sparql of several"];
 
 describe("loading", () => {
   it.each(loadNames)("R-TG-16 R-TG-28 the first %s registers the collection with its defaults, and notes the use", async (name) => {
@@ -168,11 +171,54 @@ describe("asking", () => {
     await expect(strict).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("R-TG-29 the records of the collections are in the answer when they are asked for, and else are not", async () => {
-    await loads()["document"]?.("papers");
-    const input = { query: "x", mode: "keyword", collections: [{ repository: "auto", collection: "papers" }] } as const;
-    expect(await knowledge.search(admin, input)).not.toHaveProperty("collections");
-    const { collections } = await knowledge.search(admin, { ...input, include_metadata: true });
-    expect(collections).toEqual([await knowledge.collection(admin, "auto", "papers")]);
+  type Wishes = { readonly include_metadata?: boolean; readonly unknown_collections?: "empty" };
+  const named = (...ids: string[]) => ids.map((collection) => ({ repository: "auto", collection }));
+  const ofOne: readonly [string, (id: string, wishes: Wishes) => Promise<object>][] = [
+    ["rows.query", (id, wishes) => knowledge.rows.query(admin, "auto", id, { vector: [1, 2], ...wishes })],
+    ["triples", (id, wishes) => knowledge.graph.matchTriples(admin, "auto", id, wishes)],
+  ];
+  const ofSeveral: readonly [string, (ids: readonly string[], wishes: Wishes, caller?: Caller) => Promise<object>][] = [
+    ["search", (ids, wishes, caller = admin) => knowledge.search(caller, { query: "x", mode: "keyword", collections: named(...ids), ...wishes })],
+    ["triples of several", (ids, wishes, caller = admin) => knowledge.graph.matchAcross(caller, { collections: named(...ids), ...wishes })],
+    [
+      "sparql of several",
+      (ids, wishes, caller = admin) => knowledge.graph.sparqlAcross(caller, { query: "ASK { ?s ?p ?o }", collections: named(...ids), ...wishes }),
+    ],
+  ];
+
+  it.each(ofOne)("R-TG-29 the record of the collection is in the answer of %s when it is asked for, and else is not", async (_, ask) => {
+    await loads()["triples"]?.("papers");
+    for (const wishes of [{}, { include_metadata: false }]) expect(await ask("papers", wishes)).not.toHaveProperty("collection");
+    expect(await ask("papers", { include_metadata: true })).toMatchObject({ collection: await knowledge.collection(admin, "auto", "papers") });
+  });
+
+  it.each(ofSeveral)("R-TG-29 the records of the collections are in the answer of %s when they are asked for, and else are not", async (_, ask) => {
+    for (const id of ["papers", "notes"]) await loads()["triples"]?.(id);
+    for (const wishes of [{}, { include_metadata: false }]) expect(await ask(["papers"], wishes)).not.toHaveProperty("collections");
+    const records = await Promise.all(["papers", "notes"].map((id) => knowledge.collection(admin, "auto", id)));
+    expect(await ask(["papers", "notes", "papers"], { include_metadata: true })).toMatchObject({ collections: records });
+  });
+
+  it("R-TG-29 … and of a query in SPARQL; an update refuses to be asked", async () => {
+    await loads()["triples"]?.("papers");
+    const sparql = (input: object) => knowledge.graph.sparql(admin, "auto", "papers", input);
+    expect(await sparql({ query: "ASK {}" })).toEqual({ kind: "boolean", value: true });
+    const record = await knowledge.collection(admin, "auto", "papers");
+    expect(await sparql({ query: "ASK {}", include_metadata: true })).toEqual({ kind: "boolean", value: true, collections: [record] });
+    await expect(sparql({ update: "DROP ALL", include_metadata: true })).rejects.toMatchObject({ code: "INVALID" });
+    expect((await knowledge.usage(admin, "auto", "papers")).triples).toBe(1);
+  });
+
+  it.each(ofSeveral)("W6 R-TG-88 %s: what is not there, or hidden, is named where the question wants it; what is forbidden refuses all", async (_, ask) => {
+    await loads()["triples"]?.("papers");
+    await knowledge.createCollection(admin, "auto", { collection_id: "hidden", private: true });
+    const stranger = makeCaller({ tenant: "acme", userId: "stranger" });
+    const empty = { unknown_collections: "empty" } as const;
+    expect(await ask(["papers", "nowhere"], empty)).toMatchObject({ collection_exists: false, missing: named("nowhere") });
+    expect(await ask(["papers"], empty)).toMatchObject({ collection_exists: true, missing: [] });
+    expect(await ask(["nowhere", "hidden"], empty, stranger)).toMatchObject({ collection_exists: false, missing: named("nowhere", "hidden") });
+    expect(await ask(["papers"], {})).not.toHaveProperty("collection_exists");
+    await expect(ask(["papers", "nowhere"], {})).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(ask(["bad id!"], empty)).resolves.toMatchObject({ collection_exists: false });
   });
 });

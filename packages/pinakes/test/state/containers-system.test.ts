@@ -1,23 +1,12 @@
 /** The containers of the system through the containers API, in a whole Pinakes, on every engine. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StateApi } from "@pinakes/client";
-import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
-import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { useServers } from "../support/servers.ts";
 import { memoryExample, metricExample, toolExample, workflowExample, workspace } from "./containers-examples.ts";
 
-let postgres: TestServer;
-let dynamo: DynamoServer;
-beforeAll(async () => {
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
-  [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all([postgres.stop(), dynamo.stop()]);
-});
+const { postgres, dynamo } = useServers();
 
 const system = [
   "workflow-states",
@@ -32,8 +21,8 @@ const system = [
 describe.each([
   ["memory", () => ({})],
   ["sqlite", () => ({})],
-  ["PostgreSQL", () => ({ items: postgres.url })],
-  ["DynamoDB", () => ({ items: `dynamodb://local/containers?endpoint=${dynamo.endpoint}` })],
+  ["PostgreSQL", () => ({ items: postgres() })],
+  ["DynamoDB", () => ({ items: dynamo("containers") })],
 ] as const)("the containers of the system on %s", (engine, stores) => {
   let test: TestPinakes;
   let api: StateApi;

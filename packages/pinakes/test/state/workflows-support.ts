@@ -12,6 +12,7 @@ import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } 
 import { workflowLimits } from "../../src/state/workflows/limits.ts";
 import { Workflows } from "../../src/state/workflows/workflows.ts";
 import { ManualClock } from "../../src/testing/item-store/fixture.ts";
+import { watchedBy } from "../support/watched.ts";
 import { Calls } from "../vectors/support/calls.ts";
 
 export const ann: Caller = makeCaller({ tenant: "acme", userId: "ann" });
@@ -66,16 +67,7 @@ async function openProcess({ clock, items: store, objects: blobs, lines }: Omit<
 }
 
 function watched<Port extends object>(port: Port, calls: Calls): Port {
-  return new Proxy(port, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function" || typeof name !== "string") return value;
-      const call = (...given: readonly unknown[]): unknown => Reflect.apply(value, target, given);
-      if (name === "openContainer") return call;
-      const label = (given: readonly unknown[]) => `${name} ${String(given[1])}`;
-      return async (...given: readonly unknown[]) => calls.call(label(given), async () => call(...given));
-    },
-  });
+  return watchedBy(port, { calls, nameOf: (method, given) => `${method} ${String(given[1])}` });
 }
 
 export const minute = 60_000;

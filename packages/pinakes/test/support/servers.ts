@@ -7,6 +7,8 @@ export interface Servers {
   /** The address for `open({ items })`. */
   readonly postgres: () => string;
   readonly dynamo: (prefix: string) => string;
+  /** To kill it, and start it again. */
+  readonly postgresServer: () => TestServer;
 }
 
 export function useServers(): Servers {
@@ -21,5 +23,9 @@ export function useServers(): Servers {
     vi.unstubAllEnvs();
     await Promise.all([postgres.stop(), dynamo.stop()]);
   });
-  return { postgres: () => postgres.url, dynamo: (prefix) => `dynamodb://local/${prefix}?endpoint=${dynamo.endpoint}` };
+  return {
+    postgres: () => postgres.url,
+    dynamo: (prefix) => `dynamodb://local/${prefix}?endpoint=${dynamo.endpoint}`,
+    postgresServer: () => postgres,
+  };
 }

@@ -1,5 +1,90 @@
+/** One collection: what it is on top, its parts below. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { collectionOptions, type Collection, type CollectionId } from "../../api/collections.ts";
+import { isProblem } from "../../api/problem.ts";
+import { collectionStrings as s } from "../../strings/collection.ts";
+import { Badge, Status } from "../../ui/badge.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { Page } from "../../ui/panel.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { CollectionActions } from "./collection-actions.tsx";
+import { CollectionTabs } from "./collection-tabs.tsx";
+import { FollowedJob } from "./followed-job.tsx";
+import type { CollectionSearch } from "./routes.ts";
+
+const route = getRouteApi("/shell/collections/$rid/$cid");
+const EditWizard = lazy(() => import("./form/edit-wizard.tsx"));
 
 export function CollectionPage() {
-  return <Page title="CollectionPage">…</Page>;
+  const id = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch } = useQuery(collectionOptions(id));
+  const change = (next: Partial<CollectionSearch>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  // After a delete the last answer is still in the cache: it is not there any more, whatever was read before.
+  const collection = isProblem(error, 404) ? undefined : data;
+  const followed = search.job !== undefined && <FollowedJob key={search.job} jobId={search.job} collection={id} onHide={() => change({ job: undefined })} />;
+  if (collection === undefined) return <Absent id={id} error={error} onRetry={() => void refetch()} followed={followed} />;
+  return (
+    <Page title={collection.name} about={<Head collection={collection} />} actions={<CollectionActions collection={collection} onChange={change} />}>
+      {followed}
+      <CollectionTabs id={id} collection={collection} search={search} onChange={change} />
+      {search.edit === true && (
+        <Suspense>
+          <EditWizard collection={collection} onClose={() => change({ edit: undefined })} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}
+
+interface AbsentProps {
+  readonly id: CollectionId;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+  readonly followed: React.ReactNode;
+}
+
+function Absent({ id, error, onRetry, followed }: AbsentProps) {
+  const missing = isProblem(error, 404);
+  return (
+    <Page title={id.cid}>
+      {followed}
+      {error === null ? <Loading what={s.loading} /> : <ErrorBox error={error} {...(missing ? {} : { onRetry })} />}
+      {missing && (
+        <div className="flex flex-wrap items-center gap-2 text-sm">
+          <p className="text-soft">{s.gone}</p>
+          <Link to="/trash" className={buttonClass()}>
+            {s.toTrash}
+          </Link>
+          <Link to="/collections" className={buttonClass()}>
+            {s.toCollections}
+          </Link>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Head({ collection }: { readonly collection: Collection }) {
+  const { repository_name, status, indexing_status, document_count, chunk_count, total_size_bytes, documents_by_status, description } = collection;
+  const failed = documents_by_status["failed"] ?? 0;
+  return (
+    <>
+      {description !== undefined && description !== "" && <span className="block whitespace-pre-line">{description}</span>}
+      <span className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Status value={status} />
+        {document_count > 0 && <Status value={indexing_status} />}
+        {collection.private && <Badge>{s.private}</Badge>}
+        <span>{s.in(repository_name)}</span>
+        <span>{s.counts.documents(document_count, formatNumber(document_count))}</span>
+        {failed > 0 && <span className="text-bad">{s.counts.failed(formatNumber(failed))}</span>}
+        <span>{s.counts.passages(chunk_count, formatNumber(chunk_count))}</span>
+        <span>{formatBytes(total_size_bytes)}</span>
+      </span>
+    </>
+  );
 }

@@ -1,15 +1,56 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
+import { flagParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+import { documentFilters, type DocumentFilters } from "../documents/document-filters.ts";
+
+export const collectionSorts = ["name", "size", "updated_at", "created_at", "last_used_at"] as const;
+export const collectionFilters = ["live", "ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED"] as const;
+export const collectionTabs = ["documents", "ask", "settings", "vectors", "pipelines"] as const;
+
+export interface CollectionsSearch {
+  readonly q?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly repository?: string | undefined;
+  readonly status?: (typeof collectionFilters)[number] | undefined;
+  readonly sort?: (typeof collectionSorts)[number] | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+  /** The wizard is open. */
+  readonly new?: true | undefined;
+}
+
+export interface CollectionSearch extends DocumentFilters {
+  readonly tab?: (typeof collectionTabs)[number] | undefined;
+  readonly edit?: true | undefined;
+  /** Work on the collection that is followed. */
+  readonly job?: string | undefined;
+  readonly ask?: string | undefined;
+}
 
 export const collectionRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/collections",
+    validateSearch: (search: Record<string, unknown>): CollectionsSearch => ({
+      q: textParam(search["q"]),
+      tag: textParam(search["tag"]),
+      repository: textParam(search["repository"]),
+      status: oneOfParam(search["status"], collectionFilters),
+      sort: oneOfParam(search["sort"], collectionSorts),
+      order: oneOfParam(search["order"], ["asc", "desc"]),
+      new: flagParam(search["new"]),
+    }),
     component: lazyRouteComponent(() => import("./collections-page.tsx"), "CollectionsPage"),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/collections/$rid/$cid",
+    validateSearch: (search: Record<string, unknown>): CollectionSearch => ({
+      tab: oneOfParam(search["tab"], collectionTabs),
+      edit: flagParam(search["edit"]),
+      job: textParam(search["job"]),
+      ask: textParam(search["ask"]),
+      ...documentFilters(search),
+    }),
     component: lazyRouteComponent(() => import("./collection-page.tsx"), "CollectionPage"),
   }),
 ] as const;

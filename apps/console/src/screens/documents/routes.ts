@@ -1,10 +1,28 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
+import { numberParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+
+const documentTabs = ["text", "passages", "triples", "versions", "metadata"] as const;
+
+interface DocumentSearch {
+  readonly tab?: (typeof documentTabs)[number] | undefined;
+  /** The passage that is shown … */
+  readonly chunk?: string | undefined;
+  /** … or the place in the text, in UTF-16 code units. */
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+}
 
 export const documentRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/collections/$rid/$cid/documents/$did",
+    validateSearch: (search: Record<string, unknown>): DocumentSearch => ({
+      tab: oneOfParam(search["tab"], documentTabs),
+      chunk: textParam(search["chunk"]),
+      start: numberParam(search["start"]),
+      end: numberParam(search["end"]),
+    }),
     component: lazyRouteComponent(() => import("./document-page.tsx"), "DocumentPage"),
   }),
 ] as const;

@@ -1,5 +1,28 @@
+/** Where everybody begins: whoever has nothing yet is led to a first answer, everybody else can ask and add. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { collectionsOptions } from "../../api/collections.ts";
+import { homeStrings as s } from "../../strings/home.ts";
 import { Page } from "../../ui/panel.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Everyday } from "./everyday.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 
 export function HomePage() {
-  return <Page title="HomePage">…</Page>;
+  const collections = useInfiniteQuery(collectionsOptions({ sort: "last_used_at", order: "desc" }));
+  const items = collections.data?.items;
+  // Who began with the first steps keeps them in sight, although there is a collection now.
+  const [first, setFirst] = useState(false);
+  if (items?.length === 0 && !first) setFirst(true);
+  if (items === undefined)
+    return (
+      <Page title={s.title} about={s.about}>
+        {collections.error === null ? <Loading /> : <ErrorBox error={collections.error} onRetry={() => void collections.refetch()} />}
+      </Page>
+    );
+  return (
+    <Page title={first ? s.firstTitle : s.title} about={first ? s.firstAbout : s.about}>
+      {first ? <FirstSteps collections={items} /> : <Everyday collections={items} />}
+    </Page>
+  );
 }

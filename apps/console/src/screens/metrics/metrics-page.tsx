@@ -1,5 +1,98 @@
+/** What agents measured: over time, by group, and one by one. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { RefreshCw } from "lucide-react";
+import { metricsOptions, type Metric, type MetricType } from "../../api/agent-metrics.ts";
+import { formatDateTime } from "../../lib/format.ts";
+import { metricStrings as s } from "../../strings/metrics.ts";
+import { Button } from "../../ui/button.tsx";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Page } from "../../ui/panel.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { AggregateChart } from "./aggregate-chart.tsx";
+import { AggregateTable } from "./aggregate-table.tsx";
+import { choiceOf, type MetricChoice } from "./metric-choice.ts";
+import { MetricFilters } from "./metric-filters.tsx";
+import { figureFormat, metricFormat } from "./metric-format.ts";
+import { useTimeRange } from "./range.ts";
+
+const route = getRouteApi("/shell/agent-metrics");
 
 export function MetricsPage() {
-  return <Page title="MetricsPage">…</Page>;
+  const search = route.useSearch();
+  const [range, refresh] = useTimeRange(search);
+  const choice = choiceOf(search, range);
+  const { type, agent, measure, group } = choice;
+  const question = {
+    from: range.from,
+    to: range.to,
+    group_by: group === "none" ? [] : [group],
+    filter: { metric_type: type, ...(agent === undefined ? {} : { agent_id: agent }) },
+  };
+  return (
+    <Page
+      title={s.title}
+      about={s.about}
+      actions={
+        <Button onClick={refresh}>
+          <RefreshCw aria-hidden />
+          {s.refresh}
+        </Button>
+      }
+    >
+      <MetricFilters choice={choice} />
+      <AggregateChart
+        title={s.chart.title(s.measures[measure], s.types[type])}
+        source="metrics"
+        question={question}
+        bucket={choice.bucket}
+        measure={measure}
+        measureLabel={s.measures[measure]}
+        format={figureFormat(type, measure)}
+      />
+      <h2 className="text-sm font-semibold">{s.totals.title}</h2>
+      <AggregateTable source="metrics" question={question} format={metricFormat(type)} hidden={type === "success_rate" ? ["sum"] : []} />
+      <h2 className="text-sm font-semibold">{s.points.title}</h2>
+      <Points choice={choice} />
+    </Page>
+  );
+}
+
+function Points({ choice: { range, type, agent } }: { readonly choice: MetricChoice }) {
+  const list = useInfiniteQuery(metricsOptions({ from: range.from, to: range.to, metric_type: type, agent_id: agent }));
+  return (
+    <DataTable
+      label={s.points.table}
+      columns={columnsOf(type)}
+      items={list.data?.items}
+      rowId={({ id }) => id}
+      empty={<Empty title={s.points.nothing}>{s.chart.nothingAbout}</Empty>}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+    />
+  );
+}
+
+function columnsOf(type: MetricType): readonly Column<Metric>[] {
+  const format = metricFormat(type);
+  const { columns } = s.points;
+  return [
+    { id: "at", header: columns.at, width: "12rem", cell: ({ timestamp }) => formatDateTime(timestamp) },
+    { id: "agent", header: columns.agent, width: "minmax(10rem,16rem)", cell: ({ agent_id }) => <span className="truncate">{agent_id}</span> },
+    { id: "value", header: columns.value, width: "8rem", align: "right", cell: ({ value }) => format(value) },
+    {
+      id: "dimensions",
+      header: columns.dimensions,
+      width: "minmax(24rem,1fr)",
+      cell: ({ dimensions }) => <span className="truncate text-soft">{dimensionsText(dimensions)}</span>,
+    },
+  ];
+}
+
+function dimensionsText(dimensions: Metric["dimensions"]): string {
+  return Object.entries(dimensions)
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" · ");
 }

@@ -1,10 +1,18 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
+import { textParam } from "../../lib/search-params.ts";
+
+interface TrashSearch {
+  readonly q?: string | undefined;
+  /** A purge that is followed. */
+  readonly operation?: string | undefined;
+}
 
 export const trashRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/trash",
+    validateSearch: (search: Record<string, unknown>): TrashSearch => ({ q: textParam(search["q"]), operation: textParam(search["operation"]) }),
     component: lazyRouteComponent(() => import("./trash-page.tsx"), "TrashPage"),
   }),
 ] as const;

@@ -1,5 +1,112 @@
-import { Page } from "../../ui/panel.tsx";
+/** Deleted collections, until they are purged: the way back, and the short way out. */
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { restoreCollection } from "../../api/collection-changes.ts";
+import { collectionsOptions, type Collection } from "../../api/collections.ts";
+import { meOptions } from "../../api/identity.ts";
+import { trashStrings as s } from "../../strings/trash.ts";
+import { Button } from "../../ui/button.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Page, Panel } from "../../ui/panel.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { toast, toastError } from "../../ui/toast.tsx";
+import { PurgeReport } from "../collections/purge-report.tsx";
+import { PurgeDialog } from "./purge-dialog.tsx";
+import { trashColumns } from "./trash-columns.tsx";
+
+const route = getRouteApi("/shell/trash");
 
 export function TrashPage() {
-  return <Page title="TrashPage">…</Page>;
+  const { q, operation } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [purging, setPurging] = useState<Collection>();
+  const me = useQuery(meOptions).data;
+  const list = useInfiniteQuery(collectionsOptions({ status: "DELETED", q, sort: "updated_at", order: "desc" }));
+  const restoring = useRestore();
+  const change = (next: { readonly q?: string | undefined; readonly operation?: string | undefined }) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  const columns = trashColumns({
+    pending: restoring.isPending,
+    mayPurge: me !== undefined && (me.role !== "user" || me.permissions.includes("purge")),
+    onRestore: (collection) => restoring.mutate(collection),
+    onPurge: setPurging,
+  });
+  return (
+    <Page title={s.title} about={s.about} fill>
+      <FilterForm q={q} onFilter={(next) => change({ q: next })} />
+      {operation !== undefined && (
+        <Panel
+          title={s.purging("")}
+          actions={
+            <Button size="small" look="quiet" onClick={() => change({ operation: undefined })}>
+              {s.hide}
+            </Button>
+          }
+        >
+          <PurgeReport operationId={operation} />
+        </Panel>
+      )}
+      <DataTable
+        label={s.table}
+        className="max-h-none flex-1"
+        columns={columns}
+        items={list.data?.items}
+        rowId={({ repository_id, collection_id, incarnation }) => `${repository_id}/${collection_id}/${incarnation}`}
+        error={list.data === undefined ? list.error : undefined}
+        onRetry={() => void list.refetch()}
+        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        empty={q === undefined ? <Empty title={s.empty}>{s.emptyAbout}</Empty> : <Empty title={s.nothing} />}
+      />
+      {purging !== undefined && (
+        <PurgeDialog
+          collection={purging}
+          onClose={() => setPurging(undefined)}
+          onStarted={(started) => {
+            setPurging(undefined);
+            change({ operation: started });
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function FilterForm({ q, onFilter }: { readonly q: string | undefined; readonly onFilter: (q: string | undefined) => void }) {
+  const [typed, setTyped] = useState(q ?? "");
+  const [known, setKnown] = useState(q);
+  // The address may change by itself: back, forward, a link.
+  if (known !== q) {
+    setKnown(q);
+    setTyped(q ?? "");
+  }
+  const apply = () => onFilter(typed.trim() === "" ? undefined : typed.trim());
+  return (
+    <form
+      role="search"
+      className="max-w-sm"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <TextField type="search" label={s.filter} value={typed} onChange={({ target }) => setTyped(target.value)} onBlur={apply} />
+    </form>
+  );
+}
+
+/** The life that was chosen, not just the last one that had the id. */
+function useRestore() {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: ({ repository_id: rid, collection_id: cid, incarnation }: Collection) => restoreCollection({ rid, cid }, incarnation),
+    onSuccess: async ({ repository_id: rid, collection_id: cid, name }) => {
+      toast(s.restored(name));
+      await navigate({ to: "/collections/$rid/$cid", params: { rid, cid }, search: {} });
+    },
+    onError: (error) => toastError(s.restore, error),
+    onSettled: () => Promise.all([["collections"], ["collection"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
+  });
 }

@@ -1,15 +1,42 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { workflowStatuses, workflowTypes, type WorkflowStatus, type WorkflowType } from "../../api/workflows.ts";
 import { shellRoute } from "../../app/root-route.tsx";
+import { oneOfParam, textParam } from "../../lib/search-params.ts";
+
+interface ListSearch {
+  readonly status?: WorkflowStatus | undefined;
+  readonly type?: WorkflowType | undefined;
+  readonly order?: "asc" | undefined;
+}
+
+export const workflowTabs = ["timeline", "checkpoints", "events"] as const;
+
+interface OneSearch {
+  readonly tab?: (typeof workflowTabs)[number] | undefined;
+  /** The step and time of the checkpoint that is open. */
+  readonly checkpoint?: string | undefined;
+  readonly agent?: string | undefined;
+}
 
 export const workflowRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/workflows",
+    validateSearch: (search: Record<string, unknown>): ListSearch => ({
+      status: oneOfParam(search["status"], workflowStatuses),
+      type: oneOfParam(search["type"], workflowTypes),
+      order: oneOfParam(search["order"], ["asc"]),
+    }),
     component: lazyRouteComponent(() => import("./workflows-page.tsx"), "WorkflowsPage"),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/workflows/$wid",
+    validateSearch: (search: Record<string, unknown>): OneSearch => ({
+      tab: oneOfParam(search["tab"], workflowTabs),
+      checkpoint: textParam(search["checkpoint"]),
+      agent: textParam(search["agent"]),
+    }),
     component: lazyRouteComponent(() => import("./workflow-page.tsx"), "WorkflowPage"),
   }),
 ] as const;

@@ -1,5 +1,75 @@
+/** One workflow: its state, what can be done with it, and what happened. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { workflowOptions, type Workflow } from "../../api/workflows.ts";
+import { workflowStrings as s } from "../../strings/workflows.ts";
+import { Badge, Status } from "../../ui/badge.tsx";
 import { Page } from "../../ui/panel.tsx";
+import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { CheckpointsTab } from "./checkpoints-tab.tsx";
+import { EventsTab } from "./events-tab.tsx";
+import { TimelineTab } from "./timeline-tab.tsx";
+import { useWorkflowEvents, type WorkflowEvents } from "./use-workflow-events.ts";
+import { WorkflowActions } from "./workflow-actions.tsx";
+import { WorkflowFacts, WorkflowFailure } from "./workflow-facts.tsx";
+
+const route = getRouteApi("/shell/workflows/$wid");
 
 export function WorkflowPage() {
-  return <Page title="WorkflowPage">…</Page>;
+  const { wid } = route.useParams();
+  const workflow = useQuery(workflowOptions(wid));
+  if (workflow.data === undefined) {
+    return <Page title={wid}>{workflow.error === null ? <Loading /> : <ErrorBox error={workflow.error} onRetry={() => void workflow.refetch()} />}</Page>;
+  }
+  // Another workflow is another stream.
+  return <One key={wid} workflow={workflow.data} />;
+}
+
+function One({ workflow }: { readonly workflow: Workflow }) {
+  const live = useWorkflowEvents(workflow.workflow_id);
+  if (live.deleted) {
+    return (
+      <Page title={workflow.name}>
+        <Empty title={s.deleted} />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={
+        <span className="flex flex-wrap items-center gap-2">
+          {workflow.name} <Status value={workflow.status} />
+        </span>
+      }
+      about={workflow.description}
+      actions={<WorkflowActions workflow={workflow} lease={live.lease} />}
+    >
+      {workflow.error_details !== null && <WorkflowFailure error={workflow.error_details} />}
+      <WorkflowFacts workflow={workflow} lease={live.lease} />
+      <Parts workflow={workflow} live={live} />
+    </Page>
+  );
+}
+
+function Parts({ workflow, live }: { readonly workflow: Workflow; readonly live: WorkflowEvents }) {
+  const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
+  const eventsLabel = (
+    <span className="flex items-center gap-2">
+      {s.tabs.events} <Badge tone={live.state === "open" ? "good" : "warn"}>{s.events.states[live.state]}</Badge>
+    </span>
+  );
+  return (
+    <Tabs
+      label={s.tabs.label}
+      value={tab ?? "timeline"}
+      onChoose={(next) => void navigate({ search: (old) => ({ ...old, tab: next }), replace: true })}
+      tabs={[
+        { value: "timeline", label: s.tabs.timeline, content: <TimelineTab workflow={workflow} /> },
+        { value: "checkpoints", label: s.tabs.checkpoints, content: <CheckpointsTab wid={workflow.workflow_id} /> },
+        { value: "events", label: eventsLabel, content: <EventsTab events={live.events} /> },
+      ]}
+    />
+  );
 }

@@ -1,5 +1,117 @@
+/** All workflows, by status and type. */
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { RefreshCw } from "lucide-react";
+import { workflowsOptions, workflowStatsOptions, workflowStatuses, workflowTypes, type Workflow, type WorkflowStatus } from "../../api/workflows.ts";
+import { cx } from "../../lib/class-names.ts";
+import { workflowStrings as s } from "../../strings/workflows.ts";
+import { Status } from "../../ui/badge.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Select } from "../../ui/field.tsx";
 import { Page } from "../../ui/panel.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { StepBar } from "./step-bar.tsx";
+
+const route = getRouteApi("/shell/workflows");
 
 export function WorkflowsPage() {
-  return <Page title="WorkflowsPage">…</Page>;
+  const client = useQueryClient();
+  return (
+    <Page
+      fill
+      title={s.title}
+      about={s.about}
+      actions={
+        <Button onClick={() => void client.invalidateQueries({ queryKey: ["workflows"] })}>
+          <RefreshCw aria-hidden />
+          {s.refresh}
+        </Button>
+      }
+    >
+      <Filters />
+      <List />
+    </Page>
+  );
+}
+
+function Filters() {
+  const { status, type, order } = route.useSearch();
+  const navigate = route.useNavigate();
+  const stats = useQuery(workflowStatsOptions).data;
+  const choose = (next: WorkflowStatus | undefined) => void navigate({ search: (old) => ({ ...old, status: next }), replace: true });
+  const chips = [undefined, ...workflowStatuses].map((value) => ({
+    value,
+    label: s.withCount(value === undefined ? s.all : s.words(value), value === undefined ? stats?.total : stats?.by_status[value]),
+  }));
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <div role="group" aria-label={s.statusFilter} className="flex min-w-0 flex-wrap gap-1">
+        {chips.map(({ value, label }) => (
+          <button
+            key={label}
+            type="button"
+            aria-pressed={status === value}
+            className={buttonClass("plain", "small", cx(status === value && "border-brand bg-brand-soft text-brand"))}
+            onClick={() => choose(value)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <Select
+        label={s.type}
+        className="w-44"
+        value={type ?? ""}
+        choices={[
+          { value: "", label: s.anyType },
+          ...workflowTypes.map((value) => ({ value, label: s.withCount(s.words(value), stats?.by_type[value]) })),
+        ]}
+        onChoose={(next) => void navigate({ search: (old) => ({ ...old, type: workflowTypes.find((one) => one === next) }), replace: true })}
+      />
+      <Select
+        label={s.order}
+        className="w-36"
+        value={order ?? "desc"}
+        choices={[
+          { value: "desc", label: s.orders.desc },
+          { value: "asc", label: s.orders.asc },
+        ]}
+        onChoose={(next) => void navigate({ search: (old) => ({ ...old, order: next === "asc" ? next : undefined }), replace: true })}
+      />
+    </div>
+  );
+}
+
+const columns: readonly Column<Workflow>[] = [
+  { id: "name", header: s.columns.name, width: "minmax(14rem,2fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  { id: "status", header: s.columns.status, width: "8rem", cell: ({ status }) => <Status value={status} /> },
+  { id: "type", header: s.columns.type, width: "8rem", cell: ({ type }) => s.words(type) },
+  { id: "steps", header: s.columns.steps, width: "10rem", cell: (workflow) => <StepBar workflow={workflow} /> },
+  { id: "agents", header: s.columns.agents, width: "5rem", align: "right", cell: ({ agents }) => agents.length },
+  { id: "owner", header: s.columns.owner, width: "8rem", cell: ({ metadata }) => <span className="truncate">{metadata.created_by}</span> },
+  { id: "created", header: s.columns.created, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "updated", header: s.columns.updated, width: "8rem", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+];
+
+function List() {
+  const { status, type, order } = route.useSearch();
+  const navigate = useNavigate();
+  const list = useInfiniteQuery(workflowsOptions({ status, type, order }));
+  const filtered = status !== undefined || type !== undefined;
+  return (
+    <DataTable
+      className="max-h-none flex-1"
+      label={s.table}
+      columns={columns}
+      items={list.data?.items}
+      rowId={({ workflow_id }) => workflow_id}
+      onOpen={({ workflow_id: wid }) => void navigate({ to: "/workflows/$wid", params: { wid } })}
+      empty={filtered ? <Empty title={s.nothingFiltered} /> : <Empty title={s.nothing}>{s.nothingAbout}</Empty>}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+    />
+  );
 }

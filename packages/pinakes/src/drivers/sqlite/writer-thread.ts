@@ -1,6 +1,7 @@
 /** The writer's thread: collects what has arrived, commits it as one group, answers, and builds indexes in between. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { CommitOutcome } from "../../items/item-engine.ts";
+import { GroupQueue } from "./group-queue.ts";
 import { decodeCommit, isPlain, sendError, type CommitMessage, type WriterMessage, type WriterReply } from "./messages.ts";
 import { openDatabase } from "./schema.ts";
 import { Writer, type GroupResult } from "./writer.ts";
@@ -12,34 +13,25 @@ const db = openDatabase(file);
 db.exec("PRAGMA wal_autocheckpoint = 0");
 const writer = new Writer(db);
 
-/** A larger group would make its first member wait for the last one's bytes, and the main thread for work while this one writes. */
-const groupBytesMax = 524_288;
-let queue: CommitMessage[] = [];
-let scheduled = false;
 const building = new Set<string>();
 /** Builds whose errors are to be tried again. */
 const retrying = new Set<string>();
 const buildRetryMs = 5_000;
 
+/** A larger group would make its first member wait for the last one's bytes, and the main thread for work while this one writes. */
+const groupBytesMax = 524_288;
+const queue = new GroupQueue<CommitMessage>({
+  sizeOf,
+  groupSizeMax: groupBytesMax,
+  commit: (group) => tell(group, writer.commitGroup(group)),
+  between: () => {
+    buildOneStep();
+    return building.size > 0;
+  },
+});
+
 function reply(message: WriterReply): void {
   port.postMessage(message);
-}
-
-function schedule(): void {
-  if (scheduled) return;
-  scheduled = true;
-  // After all messages that have arrived were taken in.
-  setImmediate(work);
-}
-
-function work(): void {
-  scheduled = false;
-  const group = takeGroup();
-  if (group.length > 0) {
-    tell(group, writer.commitGroup(group));
-  }
-  buildOneStep();
-  if (queue.length > 0 || building.size > 0) schedule();
 }
 
 function tell(group: readonly CommitMessage[], results: GroupResult): void {
@@ -51,18 +43,6 @@ function tell(group: readonly CommitMessage[], results: GroupResult): void {
     else outcomes.push({ call, outcome });
   }
   reply({ kind: "committed", plain, outcomes });
-}
-
-function takeGroup(): CommitMessage[] {
-  let bytes = 0;
-  let count = 0;
-  while (count < queue.length && (count === 0 || bytes < groupBytesMax)) {
-    bytes += sizeOf(queue[count] as CommitMessage);
-    count += 1;
-  }
-  const group = queue.slice(0, count);
-  queue = queue.slice(count);
-  return group;
 }
 
 function sizeOf({ request }: CommitMessage): number {
@@ -80,7 +60,7 @@ function buildOneStep(): void {
   // Its error is told by indexes(); a later attempt may find the row gone or the disk free again.
   setTimeout(() => {
     markBuilding(container);
-    schedule();
+    queue.wake();
   }, buildRetryMs).unref();
 }
 
@@ -102,8 +82,7 @@ function buildStep(container: string, retry: boolean): "done" | "stuck" | "worki
 
 port.on("message", (message: WriterMessage) => {
   if (message.kind === "commits") {
-    for (const commit of message.commits) queue.push(decodeCommit(commit));
-    schedule();
+    for (const commit of message.commits) queue.add(decodeCommit(commit));
     return;
   }
   try {
@@ -118,13 +97,13 @@ function answer(message: Exclude<WriterMessage, { kind: "commits" }>): unknown {
     case "open": {
       const container = writer.openContainer(message.definition, message.options);
       if (Object.values(container.indexes).some(({ state }) => state === "building")) markBuilding(container.compiled.name);
-      schedule();
+      queue.wake();
       return undefined;
     }
     case "trim":
       return writer.trimFeed(message.container, message.before, message.limit);
     case "close":
-      while (queue.length > 0) work();
+      queue.drain();
       building.clear();
       db.close();
       // After the answer was sent.

@@ -1,9 +1,20 @@
 /** Why somebody may or may not do something, over HTTP. */
 import { z } from "zod";
+import { invalid } from "../../domain/errors.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, type Route } from "../kit/index.ts";
 
-const Decision = z.object({ level: z.enum(["READ", "WRITE", "ADMIN"]).nullable(), reason: z.string(), groups: z.array(z.string()) }).meta({ id: "Decision" });
+const Decision = z
+  .object({
+    level: z.enum(["READ", "WRITE", "ADMIN"]).nullable().describe("null: not visible at all."),
+    reason: z.string().describe("The rule that decided."),
+    groups: z.array(z.string()).describe("The user's groups that opened it."),
+    document: z
+      .object({ document_id: z.string(), status: z.string(), uploaded_by: z.string(), searchable: z.boolean() })
+      .optional()
+      .describe("With `document`: it is as visible as its collection; searches show it from when it was indexed first."),
+  })
+  .meta({ id: "Decision" });
 
 export function accessRoutes(knowledge: Knowledge): readonly Route[] {
   return [
@@ -11,7 +22,7 @@ export function accessRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/access:explain",
       operationId: "explainAccess",
-      summary: "What a user may do with a repository or a collection, and why",
+      summary: "What a user may do with a repository, a collection or a document, and why",
       description: "About oneself for everybody; about others for admins, who are also told why something is not visible.",
       tag: "access",
       auth: "caller",
@@ -19,10 +30,17 @@ export function accessRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({
         repository: z.string(),
         collection: z.string().optional(),
+        document: z.string().optional().describe("Its id; needs the collection."),
         user: z.strictObject({ user_id: z.string(), groups: z.array(z.string()).optional() }).optional(),
       }),
       answers: { 200: { description: "The decision.", schema: Decision } },
-      handler: async ({ caller, body }) => ok(await knowledge.explainAccess(caller, body.repository, body.collection, body.user)),
+      handler: async ({ caller, body: { repository, collection, document, user } }) => {
+        if (document !== undefined && collection === undefined) throw invalid("collection: is missing; a document is named with its collection.");
+        const decision = await knowledge.explainAccess(caller, repository, collection, user);
+        if (document === undefined || collection === undefined) return ok(decision);
+        const { document_id, status, uploaded_by, live_version } = await knowledge.document(caller, repository, collection, document);
+        return ok({ ...decision, document: { document_id, status, uploaded_by, searchable: live_version !== null } });
+      },
     }),
   ];
 }

@@ -5,6 +5,7 @@ import type { Knowledge, UploadedDocument, UploadInput } from "../../knowledge/i
 import { accepted, defineRoute, noContent, ok, queryInteger, type Answer, type Route } from "../kit/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import type { FilePart, Part } from "../kit/multipart.ts";
+import { documentTextRoutes } from "./document-text.ts";
 import { chunkingInput, cid, did, Document, pageOf, paging, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/documents";
@@ -28,7 +29,7 @@ const TextDocument = z.strictObject({
 });
 
 export function documentRoutes(knowledge: Knowledge): readonly Route[] {
-  return [uploadRoute(knowledge), ...readRoutes(knowledge), ...partRoutes(knowledge), ...changeRoutes(knowledge)];
+  return [uploadRoute(knowledge), ...readRoutes(knowledge), ...partRoutes(knowledge), ...documentTextRoutes(knowledge), ...changeRoutes(knowledge)];
 }
 
 /** Each file stands for itself: what was wrong with one is told beside those that were taken. A single file that was refused is an error of the request. */

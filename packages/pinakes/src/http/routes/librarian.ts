@@ -30,14 +30,14 @@ export function librarianRoutes(knowledge: Knowledge): readonly Route[] {
       path: "/v1/collection-management",
       operationId: "manageCollections",
       summary: "Collections of the caller's own repository, as the librarian of TrustGraph has them",
-      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. An update makes a collection that is not there, and changes what is named: "", [] and null clear. A delete needs \`confirm\`, the id again. Errors are \`{ type, message }\`.`,
+      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. An update makes a collection that is not there, and changes what is named: "", [] and null clear. A delete needs \`confirm\`, the id again. A migration goes to \`target_collection\`, \`target_repository\` or both, and answers with a \`migration_id\`. Errors are \`{ type, message }\`.`,
       tag: "collections",
       auth: "caller",
       readOnlyOk: true,
       body: z
         .json()
         .describe(
-          "{ operation, user, collection, timestamp, name, description, tags, tag_filter, tag_match: any | all, limit, cursor, confirm, purge }; fields that are not known are ignored.",
+          "{ operation, user, collection, timestamp, name, description, tags, tag_filter, tag_match: any | all, limit, cursor, confirm, purge, target_collection, target_repository, allow_partial }; fields that are not known are ignored.",
         ),
       answers: { 200: { description: "Done; with the records that it is about.", schema: Response } },
       errors: {

@@ -33,6 +33,8 @@ const Memory = z
   })
   .meta({ id: "Memory" });
 
+const Agent = z.object({ agent_id: z.string(), first_message_at: z.string(), last_message_at: z.string() }).meta({ id: "Agent" });
+
 const Session = z
   .object({
     agent_id: z.string(),
@@ -85,7 +87,7 @@ const inSession = {
 const shown = (header: (name: string) => string | undefined) => ({ session: sessionsOf(header(sessionTokenHeader), "agent-memories") });
 
 export function memoryRoutes(state: State): readonly Route[] {
-  return [...messageRoutes(state), ...oneRoutes(state), ...sessionRoutes(state), ...recallRoutes(state)];
+  return [agentRoute(state), ...messageRoutes(state), ...oneRoutes(state), ...sessionRoutes(state), ...recallRoutes(state)];
 }
 
 function messageRoutes({ memories }: State): readonly Route[] {
@@ -205,6 +207,20 @@ function oneRoutes({ memories }: State): readonly Route[] {
       handler: async ({ caller, params: p }) => ok(await memories.thread(caller, p.aid, p.id)),
     }),
   ];
+}
+
+function agentRoute({ memories }: State): Route {
+  return defineRoute({
+    method: "GET",
+    path: "/v1/agents",
+    operationId: "listAgents",
+    summary: "The agents that have memories, in the order of their ids",
+    tag: "memories",
+    auth: "caller",
+    query: z.object({ ...paging, limit: queryInteger().optional().describe("Agents on a page; 20 when absent, at most 100.") }),
+    answers: { 200: { description: "A page.", schema: pageOf(Agent) } },
+    handler: async ({ caller, query, header }) => ok(await memories.agents(caller, { ...query, ...shown(header) })),
+  });
 }
 
 function sessionRoutes({ memories }: State): readonly Route[] {

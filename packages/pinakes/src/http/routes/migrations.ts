@@ -1,4 +1,4 @@
-/** Migrations over HTTP: planned, copied, proved, switched to; admins only. Each step is work that the record tells the state of. */
+/** Migrations over HTTP: planned, copied, proved, switched to; for admins, and for who moves a collection of their own. Each step is work that the record tells the state of. */
 import { z } from "zod";
 import type { Migrations, MigrationView } from "../../migrations/index.ts";
 import { accepted, defineRoute, ok, type Route } from "../kit/index.ts";
@@ -55,12 +55,15 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
       path: "/v1/migrations",
       operationId: "createMigration",
       summary: "Plan a migration: what is there, counted and hashed; nothing is changed",
+      description:
+        "For admins; a collection goes to another id or repository (`kind` collection) also for whoever may manage it and may make collections there. That migration is then theirs to see and to carry on.",
       tag,
       auth: "caller",
       idempotent: true,
       body: z.strictObject({
-        source: z.record(z.string(), z.json()).describe("`kind` is triples, rows, chroma, unregistered or lisa; the rest is in docs/migrations.md."),
-        retain_days: z.number().int().optional().describe("How long the old form is kept after the switch; 30 when absent."),
+        source: z.record(z.string(), z.json()).describe("`kind` is triples, rows, chroma, unregistered, collection or lisa; the rest is in docs/migrations.md."),
+        retain_days: z.number().int().optional().describe("How long the old form is kept after the switch; 30 when absent. Not of a collection, which is kept in the trash."),
+        auto: z.boolean().optional().describe("Copy, compare and switch by itself, as long as all is well."),
       }),
       answers,
       handler: async ({ caller, body }) => begun(await migrations.create(caller, body)),
@@ -137,7 +140,7 @@ function stepRoutes(migrations: Migrations): readonly Route[] {
       tag,
       auth: "caller",
       params,
-      body: z.strictObject({ force: z.boolean().optional().describe("Also where documents came since; they go to the trash.") }).optional(),
+      body: z.strictObject({ force: z.boolean().optional().describe("Also where something was written since; it goes to the trash.") }).optional(),
       answers,
       handler: async ({ caller, params: p, body }) => begun(await migrations.rollback(caller, p.mid, body ?? {})),
     }),

@@ -1,6 +1,7 @@
 /** Queues and figures, for those who look after a workspace. */
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
+import type { Pinakes } from "../../open.ts";
 import { accepted, defineRoute, noContent, ok, queryInteger, type Route } from "../kit/index.ts";
 import { id } from "./schemas.ts";
 
@@ -15,10 +16,45 @@ const Dead = z
     reason: z.string().nullable(),
   })
   .meta({ id: "DeadLetter" });
-const Queue = z.looseObject({ name: z.string(), waiting: z.number(), in_progress: z.number(), failed: z.number(), dead: z.number() }).meta({ id: "Queue" });
+const Queue = z
+  .looseObject({
+    name: z.string(),
+    waiting: z.number(),
+    in_progress: z.number(),
+    failed: z.number(),
+    dead: z.number(),
+    oldest_age_seconds: z
+      .number()
+      .nullable()
+      .describe("Age of the oldest of what waits or is in progress; a document's since its upload, or since it was touched last where it is cut anew."),
+  })
+  .meta({ id: "Queue" });
+const DeletionLag = z
+  .object({
+    unfinished: z.number().describe("Deletes that some store has not confirmed yet."),
+    failed: z.number().describe("Those of them that some store has failed at again and again."),
+    lag_seconds: z.number().describe("Age of the oldest; 0 where there is none."),
+    limit_seconds: z.number().describe("The age at which it is warned of."),
+    oldest: z.object({ operation_id: z.string(), repository_id: z.string(), collection_id: z.string(), created_at: z.string() }).nullable(),
+    warning: z.string().nullable().describe("null: all is well."),
+  })
+  .meta({ id: "DeletionLag" });
 
-export function operationRoutes(knowledge: Knowledge): readonly Route[] {
-  return [...queueRoutes(knowledge), ...figureRoutes(knowledge)];
+export function operationRoutes(pinakes: Pick<Pinakes, "knowledge" | "deletionLagSecondsMax">): readonly Route[] {
+  return [...queueRoutes(pinakes.knowledge), ...figureRoutes(pinakes.knowledge), lagRoute(pinakes)];
+}
+
+function lagRoute({ knowledge, deletionLagSecondsMax }: Pick<Pinakes, "knowledge" | "deletionLagSecondsMax">): Route {
+  return defineRoute({
+    method: "GET",
+    path: "/v1/operations:lag",
+    operationId: "getDeletionLag",
+    summary: "How far the workspace's deletes are behind, and whether that is too long",
+    tag: "operation",
+    auth: "caller",
+    answers: { 200: { description: "The lag.", schema: DeletionLag } },
+    handler: async ({ caller }) => ok(await knowledge.queue.lag(caller, deletionLagSecondsMax)),
+  });
 }
 
 function queueRoutes(knowledge: Knowledge): readonly Route[] {

@@ -177,6 +177,25 @@ export const Hit = z
   })
   .meta({ id: "Hit" });
 
+/** What a query of several collections may ask for beside what it finds … */
+export const queryWishes = {
+  include_metadata: z.boolean().optional().describe("Adds the records of the collections."),
+  unknown_collections: z
+    .enum(["error", "empty"])
+    .optional()
+    .describe("empty: a collection that is not there answers nothing, and `collection_exists` is false. error when absent: 404."),
+};
+
+/** … and how it is answered. */
+export const queryMore = {
+  collections: z.array(Collection).optional().describe("With include_metadata."),
+  collection_exists: z.boolean().optional().describe("With unknown_collections=empty: whether all that were named are there."),
+  missing: z
+    .array(z.object({ repository: z.string(), collection: z.string() }))
+    .optional()
+    .describe("Those that are not."),
+};
+
 export const SearchAnswer = z
   .looseObject({
     hits: z.array(Hit),
@@ -198,9 +217,7 @@ export const SearchAnswer = z
       .describe("What the graph went over: entities that the question names, and triples with the passages that state them."),
     mode_used: z.enum(["hybrid", "vector", "keyword", "graph"]),
     timings: z.object({ embed_ms: z.number(), search_ms: z.number(), total_ms: z.number() }),
-    collections: z.array(Collection).optional().describe("With include_metadata."),
-    collection_exists: z.boolean().optional(),
-    missing: z.array(z.object({ repository: z.string(), collection: z.string() })).optional(),
+    ...queryMore,
   })
   .meta({ id: "SearchAnswer" });
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Filter } from "../../domain/filter.ts";
 import { knowledgeLimits, type Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, type Route } from "../kit/index.ts";
-import { cid, rid, SearchAnswer } from "./schemas.ts";
+import { cid, queryWishes, rid, SearchAnswer } from "./schemas.ts";
 
 const fields = {
   query: z.string(),
@@ -18,11 +18,7 @@ const fields = {
   fusion: z.enum(["convex", "rrf"]).optional(),
   vector_weight: z.number().optional().describe("0…1: the share of the vectors in the mix."),
   archived: z.boolean().optional(),
-  include_metadata: z.boolean().optional().describe("Adds the records of the collections."),
-  unknown_collections: z
-    .enum(["error", "empty"])
-    .optional()
-    .describe("empty: a collection that is not there answers nothing, and `collection_exists` is false. error when absent: 404."),
+  ...queryWishes,
   graph: z
     .strictObject({
       hops: z.number().int().optional().describe("0…3, 1 when absent: how far from the entities that the question names; 0 leaves the graph out."),

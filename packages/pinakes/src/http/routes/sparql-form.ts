@@ -5,7 +5,9 @@ import type { SparqlInput } from "../../knowledge/index.ts";
 type GraphField = "default-graph-uri" | "named-graph-uri" | "using-graph-uri" | "using-named-graph-uri";
 export type SparqlGraphs = { readonly [Field in GraphField]?: readonly string[] | undefined };
 
-const single = ["query", "update", "timeout_ms", "limit", "default_graph"] as const;
+export type SentSettings = Pick<SparqlInput, "default_graph" | "timeout_ms" | "limit" | "include_metadata">;
+
+const single = ["query", "update", "timeout_ms", "limit", "default_graph", "include_metadata"] as const;
 const many: readonly GraphField[] = ["default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri"];
 
 export async function readText(stream: AsyncIterable<Uint8Array>): Promise<string> {
@@ -18,7 +20,7 @@ export async function readText(stream: AsyncIterable<Uint8Array>): Promise<strin
 }
 
 /** What the address says holds where the form says nothing. */
-export function readSparqlForm(text: string, inAddress: SparqlGraphs & Pick<SparqlInput, "default_graph" | "timeout_ms" | "limit">): SparqlInput {
+export function readSparqlForm(text: string, inAddress: SparqlGraphs & SentSettings): SparqlInput {
   const fields = new URLSearchParams(text);
   for (const name of new Set(fields.keys())) {
     const known = (single as readonly string[]).includes(name) || (many as readonly string[]).includes(name);
@@ -37,7 +39,15 @@ export function readSparqlForm(text: string, inAddress: SparqlGraphs & Pick<Spar
     default_graph: (fields.get("default_graph") as SparqlInput["default_graph"] | null) ?? inAddress.default_graph,
     timeout_ms: numberOf(fields, "timeout_ms") ?? inAddress.timeout_ms,
     limit: numberOf(fields, "limit") ?? inAddress.limit,
+    include_metadata: flagOf(fields, "include_metadata") ?? inAddress.include_metadata,
   };
+}
+
+function flagOf(fields: URLSearchParams, name: string): boolean | undefined {
+  const text = fields.get(name);
+  if (text === null) return undefined;
+  if (text !== "true" && text !== "false") throw invalid(`${name}: must be true or false.`);
+  return text === "true";
 }
 
 /** What is no number is refused by the feature, in its words. */

@@ -4,10 +4,10 @@ import { PinakesError } from "../../domain/errors.ts";
 import { graphLimits, type Knowledge, type SparqlAnswer, type SparqlInput } from "../../knowledge/index.ts";
 import { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "../../sparql/index.ts";
 import { writeRdf } from "../../rdf/index.ts";
-import { chooseType, defineRoute, ok, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
-import { cid, rid } from "./schemas.ts";
-import { readSparqlForm, readText, type SparqlGraphs } from "./sparql-form.ts";
-import { collectionList, rdfAnswer, rdfAnswerTypes, rdfOffers } from "./triples.ts";
+import { chooseType, defineRoute, ok, queryFlag, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
+import { cid, queryWishes, rid } from "./schemas.ts";
+import { readSparqlForm, readText, type SentSettings, type SparqlGraphs } from "./sparql-form.ts";
+import { collectionList, linked, rdfAnswer, rdfAnswerTypes, rdfOffers, withCharset } from "./triples.ts";
 
 const one = "/v1/repositories/{rid}/collections/{cid}/sparql";
 const tag = "graph";
@@ -24,6 +24,9 @@ const settings = {
     .describe("What a pattern outside GRAPH sees: triples in no named graph (default), or those of all graphs."),
   timeout_ms: queryInteger().optional().describe(`${graphLimits.sparqlTimeoutMsDefault} when absent, at most ${graphLimits.sparqlTimeoutMsMax}.`),
   limit: queryInteger().optional().describe(`More rows than this are an error; ${graphLimits.sparqlRowsMax} when absent.`),
+  include_metadata: queryFlag()
+    .optional()
+    .describe("Adds the record of the collection: as `collections` beside `head` in JSON results, else as a Link with rel=describedby."),
 };
 const queryGraphs = { "default-graph-uri": graphIris, "named-graph-uri": graphIris };
 const updateGraphs = { "using-graph-uri": graphIris, "using-named-graph-uri": graphIris };
@@ -101,7 +104,7 @@ function acrossRoute({ graph }: Knowledge): Route {
     operationId: "sparqlAcross",
     summary: "Ask several collections in SPARQL 1.1 as if they were one",
     description:
-      "Queries only. One collection that is not there, or not to be read, refuses the whole request. Blank nodes of different collections are different ones.",
+      "Queries only. One collection that is not there refuses the whole request, unless it says `unknown_collections: empty`; one that is forbidden always does. What was asked for beside the results (`collections`, `collection_exists`, `missing`) stands beside `head` in JSON results; else in the headers Link and X-Missing-Collections. Blank nodes of different collections are different ones.",
     tag,
     auth: "caller",
     readOnlyOk: true,
@@ -113,17 +116,18 @@ function acrossRoute({ graph }: Knowledge): Route {
       default_graph: settings.default_graph,
       timeout_ms: z.number().int().optional(),
       limit: z.number().int().optional(),
+      ...queryWishes,
     }),
     answers: resultAnswers,
     handler: async ({ caller, body, header, signal }) => answering(signal, () => graph.sparqlAcross(caller, { ...body, signal }), header("accept")),
   });
 }
 
-function settingsOf(sent: SparqlGraphs & Pick<SparqlInput, "default_graph" | "timeout_ms" | "limit">): SparqlInput {
-  const { default_graph, timeout_ms, limit } = sent;
+function settingsOf(sent: SparqlGraphs & SentSettings): SparqlInput {
+  const { default_graph, timeout_ms, limit, include_metadata } = sent;
   const first = sent["default-graph-uri"] ?? sent["using-graph-uri"];
   const named = sent["named-graph-uri"] ?? sent["using-named-graph-uri"];
-  return { default_graph, timeout_ms, limit, default_graphs: first, named_graphs: named };
+  return { default_graph, timeout_ms, limit, include_metadata, default_graphs: first, named_graphs: named };
 }
 
 function textOf(contentType: string, text: string): Pick<SparqlInput, "query" | "update"> {
@@ -142,14 +146,18 @@ async function answering(signal: AbortSignal, ask: () => Promise<SparqlAnswer>, 
 
 async function resultAnswer(answer: SparqlAnswer, accept: string | undefined): Promise<Answer> {
   if (answer.kind === "updated") return ok({ inserted: answer.inserted, removed: answer.removed });
+  const { collections, collection_exists, missing } = answer;
+  const more = { collections, collection_exists, missing };
   if (answer.kind === "quads") {
     const { value } = chooseType(accept, rdfOffers);
-    return rdfAnswer(writeRdf(answer.quads, { format: value }), value);
+    return { headers: linked(more), ...(await rdfAnswer(writeRdf(answer.quads, { format: value }), value)) };
   }
   const { value } = chooseType(accept, answer.kind === "boolean" ? offers.filter((offer) => !offer.value.startsWith("text/")) : offers);
+  const inBody = value === sparqlResultFormats[0];
   return {
     status: 200,
-    stream: await readAhead(writeSparqlResults(answer, value)),
-    contentType: value.startsWith("text/") ? `${value}; charset=utf-8` : value,
+    ...(inBody ? {} : { headers: linked(more) }),
+    stream: await readAhead(writeSparqlResults(answer, value, inBody ? more : {})),
+    contentType: withCharset(value),
   };
 }

@@ -1,15 +1,17 @@
 /** Triples over HTTP: loading by Content-Type, asking by pattern, a page as JSON or all of it as RDF. */
 import { z } from "zod";
 import { invalid } from "../../domain/errors.ts";
-import { graphLimits, knowledgeLimits, type Knowledge, type LoadResult } from "../../knowledge/index.ts";
+import { graphLimits, knowledgeLimits, type CollectionName, type Knowledge, type LoadResult } from "../../knowledge/index.ts";
 import { formatOfContentType, rdfFormats, type RdfFormat, type RdfWriteFormat } from "../../rdf/index.ts";
 import { HttpError } from "../kit/http-error.ts";
 import { chooseType, defineRoute, ok, queryFlag, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
-import { cid, Collection, rid } from "./schemas.ts";
+import { cid, Collection, queryMore, queryWishes, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/triples";
 const tag = "graph";
 const params = z.object({ rid, cid });
+/** Of headers: clients take about 16 KiB of them. */
+const linkedCollectionsMax = 20;
 const limit = `Triples on a page; ${graphLimits.pageTriplesDefault} when absent, at most ${graphLimits.pageTriplesMax}.`;
 
 const Term = z
@@ -19,7 +21,7 @@ const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("null: t
 const Triple = z.object(triple).meta({ id: "Triple" });
 const pageFields = { next_cursor: z.string().nullable(), truncated: z.boolean().describe("There is more: go on with next_cursor.") };
 const TriplePage = z.object({ items: z.array(Triple), ...pageFields, collection: Collection.optional() });
-const TaggedPage = z.object({ items: z.array(z.object({ repository_id: z.string(), collection_id: z.string(), ...triple })), ...pageFields });
+const TaggedPage = z.object({ items: z.array(z.object({ repository_id: z.string(), collection_id: z.string(), ...triple })), ...pageFields, ...queryMore });
 const LoadAnswer = z
   .object({
     read: z.number().describe("Triples in the body."),
@@ -46,8 +48,7 @@ export const collectionList = z
 const formats = Object.keys(rdfFormats) as RdfFormat[];
 const rdfTypes = formats.flatMap((format) => rdfFormats[format].mediaTypes);
 /** With the name of its charset where it is text: some clients would guess another one. */
-function rdfContentType(format: RdfFormat): string {
-  const [type = ""] = rdfFormats[format].mediaTypes;
+export function withCharset(type: string): string {
   return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 }
 /** What answers can be written as, Turtle first. */
@@ -117,22 +118,40 @@ function readRoute({ graph }: Knowledge): Route {
       ...pattern,
       limit: queryInteger().optional().describe(limit),
       cursor: z.string().optional().describe("`next_cursor` of the page before."),
-      include_metadata: queryFlag().optional().describe("Adds the collection to the page."),
+      include_metadata: queryFlag().optional().describe("Adds the collection to the page; as RDF a Link to it."),
     }),
     answers: { 200: { description: "A page, or all as RDF.", schema: TriplePage, alsoTypes: rdfAnswerTypes } },
     handler: async ({ caller, params: p, query, header }) => {
       const { value } = chooseType<RdfWriteFormat | "page">(header("accept"), [page, ...rdfOffers]);
       if (value === "page") return ok(await graph.matchTriples(caller, p.rid, p.cid, query));
-      const { limit: most, cursor, include_metadata, ...wanted } = query;
-      if (most !== undefined || cursor !== undefined || include_metadata !== undefined)
-        throw invalid("limit, cursor and include_metadata are for pages as application/json; as RDF everything that matches is sent.");
-      return rdfAnswer(await graph.exportTriples(caller, p.rid, p.cid, { ...wanted, format: value }), value);
+      const { limit: most, cursor, include_metadata = false, ...wanted } = query;
+      if (most !== undefined || cursor !== undefined)
+        throw invalid("limit and cursor are for pages as application/json; as RDF everything that matches is sent.");
+      const answer = await rdfAnswer(await graph.exportTriples(caller, p.rid, p.cid, { ...wanted, format: value }), value);
+      return include_metadata ? { ...answer, headers: linked({ collections: [{ repository_id: p.rid, collection_id: p.cid }] }) } : answer;
     },
   });
 }
 
 export async function rdfAnswer(texts: AsyncIterable<string>, format: RdfWriteFormat): Promise<Answer> {
-  return { status: 200, stream: await readAhead(texts), contentType: rdfContentType(format) };
+  return { status: 200, stream: await readAhead(texts), contentType: withCharset(rdfFormats[format].mediaTypes[0] ?? "") };
+}
+
+/** What else a query asked for, where the body is in a format that has no room for it. */
+export function linked({ collections = [], missing = [] }: LinkedMore): Readonly<Record<string, string>> {
+  if (collections.length + missing.length > linkedCollectionsMax)
+    throw invalid(`include_metadata and unknown_collections: of more than ${linkedCollectionsMax} collections only JSON tells; ask for it with Accept.`);
+  const links = collections.map(({ repository_id, collection_id }) => {
+    const path = `/v1/repositories/${encodeURIComponent(repository_id)}/collections/${encodeURIComponent(collection_id)}`;
+    return `<${path}>; rel="describedby"; type="application/json"`;
+  });
+  const names = missing.map(({ repository, collection }) => `${encodeURIComponent(repository)}/${encodeURIComponent(collection)}`);
+  return { ...(links.length === 0 ? {} : { link: links.join(", ") }), ...(names.length === 0 ? {} : { "x-missing-collections": names.join(", ") }) };
+}
+
+interface LinkedMore {
+  readonly collections?: readonly { readonly repository_id: string; readonly collection_id: string }[] | undefined;
+  readonly missing?: readonly CollectionName[] | undefined;
 }
 
 function acrossRoute({ graph }: Knowledge): Route {
@@ -141,11 +160,11 @@ function acrossRoute({ graph }: Knowledge): Route {
     path: "/v1/triples:query",
     operationId: "matchTriplesAcross",
     summary: "The triples of several collections that match a pattern, each with the collection it is in",
-    description: "One collection that is not there, or not to be read, refuses the whole request.",
+    description: "One collection that is not there refuses the whole request, unless it says `unknown_collections: empty`; one that is forbidden always does.",
     tag,
     auth: "caller",
     readOnlyOk: true,
-    body: z.strictObject({ collections: collectionList, ...inBody, limit: z.number().int().optional(), cursor: z.string().optional() }),
+    body: z.strictObject({ collections: collectionList, ...inBody, limit: z.number().int().optional(), cursor: z.string().optional(), ...queryWishes }),
     answers: { 200: { description: "A page, in the order of the collections.", schema: TaggedPage } },
     handler: async ({ caller, body }) => ok(await graph.matchAcross(caller, body)),
   });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Filter } from "../../domain/filter.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, defineRoute, ok, type Route } from "../kit/index.ts";
-import { cid, rid } from "./schemas.ts";
+import { cid, Collection, rid } from "./schemas.ts";
 
 const one = "/v1/repositories/{rid}/collections/{cid}";
 const params = z.object({ rid, cid });
@@ -66,8 +66,18 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
         filter: json.optional(),
         recall: z.number().optional(),
         min_score: z.number().optional(),
+        include_metadata: z.boolean().optional().describe("Adds the record of the collection."),
       }),
-      answers: { 200: { description: "The rows, the best first.", schema: z.object({ hits: z.array(z.looseObject({ id: z.string(), score: z.number() })) }) } },
+      answers: {
+        200: {
+          description: "The rows, the best first.",
+          schema: z.object({
+            hits: z.array(z.looseObject({ id: z.string(), score: z.number() })),
+            mode_used: z.enum(["vector", "keyword", "hybrid"]),
+            collection: Collection.optional(),
+          }),
+        },
+      },
       handler: async ({ caller, params: p, body: { filter, ...input } }) =>
         ok(await knowledge.rows.query(caller, p.rid, p.cid, { ...input, filter: filter as Filter | undefined })),
     }),

@@ -1,5 +1,6 @@
 /** A document whose passages are missing is cut and embedded anew; where its bytes are gone too, it says so. */
 import { PinakesError } from "../../domain/errors.ts";
+import { toIndexAnew } from "../documents/index-anew.ts";
 import { contentKey } from "../documents/upload.ts";
 import { parted } from "../ingest/graph-support.ts";
 import { removal, removeLeftovers, shownRanges } from "../ingest/removals.ts";
@@ -18,15 +19,7 @@ export async function repairPassages(run: LifeRun, found: Stored<DocumentRecord>
   await queue.watch(shelf);
   try {
     if (bytes === undefined) return await giveUp(run, found);
-    const next: DocumentRecord = {
-      ...record,
-      status: "pending",
-      error: null,
-      attempts: 0,
-      progress: null,
-      run: record.run + 1,
-      touched_at: parts.clock.now(),
-    };
+    const next = toIndexAnew(record, parts.clock.now());
     await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: found.etag },
       shelf.move({ from: record.status, to: "pending" }),

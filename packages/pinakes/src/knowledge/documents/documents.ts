@@ -6,6 +6,7 @@ import type { IngestQueue } from "../ingest/ingest-queue.ts";
 import { derivedKeys, readParsedText } from "../ingest/parsed-text.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../ingest/removals.ts";
 import { chunkId } from "../ingest/passages.ts";
+import { GraphCursors } from "../graph/graph-cursors.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { notFound } from "../model/access.ts";
 import { archived, type OpenCollection } from "../model/collections.ts";
@@ -21,7 +22,11 @@ import {
   type KeptRecord,
   type VersionInfo,
 } from "../model/records.ts";
+import type { ListPage, Paging } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./document-text.ts";
+import { documentTriples, type DocumentTriple } from "./document-triples.ts";
+import { toIndexAnew } from "./index-anew.ts";
 import { Shelf } from "./shelf.ts";
 import { contentKey } from "./upload.ts";
 
@@ -54,10 +59,12 @@ export interface Content {
 export class Documents {
   readonly #parts: KnowledgeParts;
   readonly #queue: IngestQueue;
+  readonly #cursors: GraphCursors;
 
   constructor(parts: KnowledgeParts, queue: IngestQueue) {
     this.#parts = parts;
     this.#queue = queue;
+    this.#cursors = new GraphCursors(parts);
   }
 
   async get(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
@@ -138,15 +145,7 @@ export class Documents {
         throw new PinakesError("CONFLICT", `The bytes of document "${documentId}" never arrived. Upload it again, with replace=true.`);
       const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
       const now = this.#parts.clock.now();
-      const next: DocumentRecord = {
-        ...record,
-        status: "pending",
-        error: null,
-        attempts: 0,
-        progress: null,
-        run: record.run + 1,
-        touched_at: now,
-      };
+      const next = toIndexAnew(record, now);
       try {
         const { results } = await shelf.write([
           { op: "replace", document: shelf.document(itemIds.document(documentId), next), ifMatch: etag },
@@ -181,7 +180,7 @@ export class Documents {
   ): Promise<{ items: readonly Passage[]; total: number; next?: number }> {
     const { record } = await this.get(caller, opened, documentId);
     const shelf = this.#shelf(caller, opened);
-    const shown = shownIn(record, (await shelf.fence())?.record.generation ?? 1);
+    const shown = shownIn(record, await this.#generation(shelf));
     if (shown === null) return { items: [], total: 0 };
     const { run, chunk_count, generation } = shown;
     const indexes = Array.from({ length: Math.max(0, Math.min(checkLimit(limit), chunk_count - after - 1)) }, (_, i) => after + 1 + i);
@@ -209,6 +208,30 @@ export class Documents {
   /** The text that citations point into. */
   async text(caller: Caller, opened: OpenCollection, documentId: string, version: number): Promise<string | undefined> {
     return (await readParsedText(this.#parts.objects, this.#shelf(caller, opened), documentId, version))?.text;
+  }
+
+  /** The same for people who look at it: a window of it, with pages and headings. */
+  async textWindow(caller: Caller, opened: OpenCollection, documentId: string, query: TextQuery): Promise<TextWindow> {
+    checkTextQuery(query);
+    const { record } = await this.get(caller, opened, documentId);
+    const shelf = this.#shelf(caller, opened);
+    const version = query.version ?? shownIn(record, await this.#generation(shelf))?.version;
+    if (version === undefined) throw notFound(`text of document "${documentId}" yet: it is ${record.status}`);
+    const parsed = await readParsedText(this.#parts.objects, shelf, documentId, version);
+    if (parsed === undefined) throw notFound(`text of version ${version} of document "${documentId}"`);
+    return textWindow(documentId, version, parsed, query);
+  }
+
+  /** What its passages state in the graph. */
+  async triples(caller: Caller, opened: OpenCollection, documentId: string, { limit, cursor }: Paging): Promise<ListPage<DocumentTriple>> {
+    const { record } = await this.get(caller, opened, documentId);
+    const shown = shownIn(record, await this.#generation(this.#shelf(caller, opened)));
+    const { incarnation: space } = opened.collection;
+    return documentTriples(this.#parts, this.#cursors, { scope: caller.scope, space, record, shown, limit: checkLimit(limit), cursor });
+  }
+
+  async #generation(shelf: Shelf): Promise<number> {
+    return (await shelf.fence())?.record.generation ?? 1;
   }
 
   #shelf(caller: Caller, { collection }: OpenCollection): Shelf {

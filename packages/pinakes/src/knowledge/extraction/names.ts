@@ -24,7 +24,7 @@ export class Names {
   readonly #documentId: string;
 
   constructor(place: { readonly repository_id: string; readonly collection_id: string }, documentId: string) {
-    this.#base = `urn:pinakes:${encodeURIComponent(place.repository_id)}:${encodeURIComponent(place.collection_id)}:`;
+    this.#base = namesBase(place);
     this.#documentId = documentId;
   }
 
@@ -44,6 +44,11 @@ export class Names {
   record(...what: readonly string[]): TermText {
     return iri(`${this.#base}r/${stableHash(this.#documentId, ...what)}`);
   }
+}
+
+/** What every name of a collection begins with. */
+export function namesBase(place: { readonly repository_id: string; readonly collection_id: string }): string {
+  return `urn:pinakes:${encodeURIComponent(place.repository_id)}:${encodeURIComponent(place.collection_id)}:`;
 }
 
 export function stableHash(...parts: readonly string[]): string {

@@ -1,6 +1,7 @@
 /** What a SPARQL request of a caller may ask for, checked, and as the evaluator takes it. */
 import { invalid, show } from "../../domain/errors.ts";
 import type { SparqlOptions, SparqlResult } from "../../sparql/index.ts";
+import type { QueryMore } from "../search/query-answer.ts";
 import { graphLimits } from "./graph-limits.ts";
 
 export interface SparqlSettings {
@@ -18,11 +19,14 @@ export interface SparqlSettings {
 }
 
 export interface SparqlInput extends SparqlSettings {
+  /** Adds the records of the collections to what a query finds. */
+  readonly include_metadata?: boolean | undefined;
   readonly query?: string | undefined;
   readonly update?: string | undefined;
 }
 
-export type SparqlAnswer = SparqlResult | SparqlUpdated;
+export type SparqlFound = SparqlResult & QueryMore;
+export type SparqlAnswer = SparqlFound | SparqlUpdated;
 
 export interface SparqlUpdated {
   readonly kind: "updated";

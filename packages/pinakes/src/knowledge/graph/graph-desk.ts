@@ -1,7 +1,7 @@
 /**
  * The graph of a collection: triples, loaded and asked by pattern or by SPARQL. Every call begins with who calls; the access decision of the
  * collection is made before anything of its graph is touched (READ to ask, WRITE to change), and what is asked sees the collections that it
- * names and nothing else.
+ * names and nothing else. The graph by which searches find entities is shown to those who name it, and is left out of all else.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid, PinakesError } from "../../domain/errors.ts";
@@ -9,16 +9,18 @@ import type { JsonValue } from "../../domain/json.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
 import type { QuadPage, QuadPattern } from "../../ports/triple-store.ts";
 import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
-import { createSparql, tripleStoreSource, type SparqlResult } from "../../sparql/index.ts";
+import { createSparql, hideGraphs, tripleStoreSource } from "../../sparql/index.ts";
+import { labelsGraph } from "../extraction/index.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { archived, type Collections, type OpenCollection } from "../model/collections.ts";
 import { openOrCreate, openToQuery, type UsePieces } from "../model/open-or-create.ts";
 import type { Repositories } from "../model/repositories.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { knownAmong, type CollectionName, type QueryMore, type QueryWishes } from "../search/query-answer.ts";
 import { collectionView, type CollectionView } from "../views.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { noteUse } from "../documents/uses.ts";
-import { bounded, readSparqlSettings, readSparqlText, type SparqlAnswer, type SparqlInput, type SparqlSettings } from "./ask-sparql.ts";
+import { bounded, readSparqlSettings, readSparqlText, type SparqlAnswer, type SparqlFound, type SparqlInput, type SparqlSettings } from "./ask-sparql.ts";
 import { GraphCursors } from "./graph-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
 import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
@@ -40,12 +42,7 @@ export interface TriplePage<View = TripleView> {
   readonly collection?: CollectionView;
 }
 
-export interface CollectionName {
-  readonly repository: string;
-  readonly collection: string;
-}
-
-export interface AcrossQuery extends PatternInput {
+export interface AcrossQuery extends PatternInput, QueryWishes {
   readonly collections: readonly CollectionName[];
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -92,14 +89,14 @@ export class GraphDesk {
     const question = [opened.collection.incarnation, ...patternKey(pattern)];
     const cursor = query.cursor === undefined ? undefined : await this.#cursors.open(caller.scope, question, query.cursor);
     const page = await this.#match(caller, opened, pattern, { limit: pageLimit(query.limit), cursor: cursor as string | undefined });
-    const next_cursor = page.cursor === undefined ? null : await this.#cursors.seal(caller.scope, question, page.cursor);
+    const next_cursor = (await this.#isLast(caller, opened, pattern, page)) ? null : await this.#cursors.seal(caller.scope, question, page.cursor as string);
     const more = query.include_metadata === true ? { collection: await this.#record(caller, opened) } : {};
     return { items: page.quads.map(tripleView), next_cursor, truncated: next_cursor !== null, ...more };
   }
 
   /** The union over several collections, each triple with the one it is in. All of them must be the caller's to read. */
-  async matchAcross(caller: Caller, query: AcrossQuery): Promise<TriplePage<TaggedTriple>> {
-    const all = await this.#readableAll(caller, query.collections);
+  async matchAcross(caller: Caller, query: AcrossQuery): Promise<TriplePage<TaggedTriple> & QueryMore> {
+    const { all, missing } = await this.#readableAll(caller, query.collections, query);
     const pattern = readPattern(query);
     const limit = pageLimit(query.limit);
     const question = [all.map(({ collection }) => collection.incarnation), ...patternKey(pattern)];
@@ -115,7 +112,7 @@ export class GraphDesk {
       cursor = page.cursor ?? null;
     }
     const next_cursor = index >= all.length ? null : await this.#cursors.seal(caller.scope, question, [index, cursor]);
-    return { items, next_cursor, truncated: next_cursor !== null };
+    return { items, next_cursor, truncated: next_cursor !== null, ...(await this.#more(caller, all, missing, query)) };
   }
 
   /** All that match, as the text of an RDF format, while they are read. */
@@ -148,7 +145,12 @@ export class GraphDesk {
     if (removal.confirm === undefined ? isEmptyPattern(pattern) : removal.confirm !== collection_id)
       throw invalid(`confirm: must be the id of the collection, "${collection_id}": a pattern without s, p, o and g removes every triple.`);
     let removed = 0;
-    for await (const quads of this.#pages(caller, opened, pattern)) removed += (await writer.write({ remove: quads })).removed;
+    for await (const quads of this.#pages(caller, opened, pattern, { all: true })) {
+      // By what an entity is found goes with what is said of it, and is no part of what is told.
+      const [own, rest] = pattern.g === undefined ? parted(quads) : [[], quads];
+      if (own.length > 0) await writer.write({ remove: own });
+      if (rest.length > 0) removed += (await writer.write({ remove: rest })).removed;
+    }
     return { removed };
   }
 
@@ -159,8 +161,10 @@ export class GraphDesk {
     const settings = readSparqlSettings(input);
     if ("query" in text) {
       const opened = await this.#readable(caller, repositoryId, collectionId);
-      return this.#sparql.query(this.#source(caller, [opened]), text.query, settings);
+      const result = await this.#sparql.query(this.#source(caller, [opened]), text.query, settings);
+      return { ...result, ...(await this.#more(caller, [opened], [], { include_metadata: input.include_metadata })) };
     }
+    if (input.include_metadata === true) throw invalid("include_metadata: is for queries; an update answers with what it changed.");
     const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Changing triples" });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     // What only takes away needs no collection: an update makes none.
@@ -173,31 +177,46 @@ export class GraphDesk {
   /** A query over several collections as if they were one; all of them must be the caller's to read. */
   async sparqlAcross(
     caller: Caller,
-    { collections, query, ...input }: SparqlSettings & { readonly query: string; readonly collections: readonly CollectionName[] },
-  ): Promise<SparqlResult> {
+    { collections, query, ...input }: SparqlSettings & QueryWishes & { readonly query: string; readonly collections: readonly CollectionName[] },
+  ): Promise<SparqlFound> {
     requireCaller(caller);
     readSparqlText({ query });
     const settings = readSparqlSettings(input);
-    const all = await this.#readableAll(caller, collections);
-    return this.#sparql.query(this.#source(caller, all), query, settings);
+    const { all, missing } = await this.#readableAll(caller, collections, input);
+    const result = await this.#sparql.query(this.#source(caller, all), query, settings);
+    return { ...result, ...(await this.#more(caller, all, missing, input)) };
   }
 
   async #readable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
     return openToQuery(this.#pieces, caller, repositoryId, collectionId, "Reading triples");
   }
 
-  /** Each once, in the order they were named. One that is not to be had refuses all. */
-  async #readableAll(caller: Caller, names: readonly CollectionName[]): Promise<readonly OpenCollection[]> {
+  /** Each once, in the order they were named. One that is not to be had refuses all, unless it may be missing; one that is forbidden does. */
+  async #readableAll(
+    caller: Caller,
+    names: readonly CollectionName[],
+    { unknown_collections }: QueryWishes,
+  ): Promise<{ readonly all: readonly OpenCollection[]; readonly missing: readonly CollectionName[] }> {
     requireCaller(caller);
     const { searchCollectionsMax: max } = knowledgeLimits;
     if (!Array.isArray(names) || names.length === 0 || names.length > max)
       throw invalid(`collections: must be a list of 1 to ${max} collections as { repository, collection }.`);
     const all = new Map<string, OpenCollection>();
-    for (const { repository, collection } of names as readonly CollectionName[]) {
+    const open = async ({ repository, collection }: CollectionName): Promise<void> => {
       const opened = await this.#readable(caller, repository, collection);
       all.set(opened.collection.incarnation, opened);
-    }
-    return [...all.values()];
+    };
+    if (unknown_collections === "empty") return { missing: (await knownAmong(names, open)).missing, all: [...all.values()] };
+    for (const name of names as readonly CollectionName[]) await open(name);
+    return { all: [...all.values()], missing: [] };
+  }
+
+  /** What a query may ask for beside what it finds, as searches answer it. */
+  async #more(caller: Caller, all: readonly OpenCollection[], missing: readonly CollectionName[], wishes: QueryWishes): Promise<QueryMore> {
+    return {
+      ...(wishes.include_metadata === true ? { collections: await Promise.all(all.map((opened) => this.#record(caller, opened))) } : {}),
+      ...(wishes.unknown_collections === "empty" ? { collection_exists: missing.length === 0, missing } : {}),
+    };
   }
 
   #writer(caller: Caller, { collection }: OpenCollection): SpaceWriter {
@@ -207,17 +226,19 @@ export class GraphDesk {
 
   #source(caller: Caller, all: readonly OpenCollection[]) {
     const spaces = all.map(({ collection }) => collection.incarnation);
-    return tripleStoreSource(this.#parts.triples, caller.scope, spaces);
+    return hideGraphs(tripleStoreSource(this.#parts.triples, caller.scope, spaces), [labelsGraph]);
   }
 
   async #match(
     caller: Caller,
     { collection }: OpenCollection,
     pattern: QuadPattern,
-    options: { limit: number; cursor?: string | undefined },
-  ): Promise<QuadPage> {
+    { all = false, ...options }: { readonly limit: number; readonly cursor?: string | undefined; readonly all?: boolean },
+  ): Promise<Pick<QuadPage, "quads" | "cursor">> {
+    const { triples } = this.#parts;
     try {
-      return await this.#parts.triples.match(caller.scope, collection.incarnation, pattern, options);
+      if (all || pattern.g !== undefined) return await triples.match(caller.scope, collection.incarnation, pattern, options);
+      return await hideGraphs(tripleStoreSource(triples, caller.scope, [collection.incarnation]), [labelsGraph]).match(pattern, options);
     } catch (error) {
       // Fenced between the access decision and now.
       if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
@@ -225,10 +246,17 @@ export class GraphDesk {
     }
   }
 
-  async *#pages(caller: Caller, opened: OpenCollection, pattern: QuadPattern): AsyncGenerator<readonly Quad[]> {
+  /** Also where the store has more rows, but none of them is shown. */
+  async #isLast(caller: Caller, opened: OpenCollection, pattern: QuadPattern, { cursor }: Pick<QuadPage, "cursor">): Promise<boolean> {
+    if (cursor === undefined || pattern.g !== undefined) return cursor === undefined;
+    const next = await this.#match(caller, opened, pattern, { limit: 1, cursor });
+    return next.quads.length === 0 && next.cursor === undefined;
+  }
+
+  async *#pages(caller: Caller, opened: OpenCollection, pattern: QuadPattern, { all = false } = {}): AsyncGenerator<readonly Quad[]> {
     let cursor: string | undefined;
     do {
-      const page = await this.#match(caller, opened, pattern, { limit: graphLimits.pageTriplesMax, cursor });
+      const page = await this.#match(caller, opened, pattern, { limit: graphLimits.pageTriplesMax, cursor, all });
       if (page.quads.length > 0) yield page.quads;
       ({ cursor } = page);
     } while (cursor !== undefined);
@@ -239,7 +267,8 @@ export class GraphDesk {
   }
 
   async #requireUnnamed(caller: Caller, { collection }: OpenCollection, format: string): Promise<void> {
-    const { graphs } = await this.#parts.triples.graphs(caller.scope, collection.incarnation, { limit: 1 });
+    const page = await this.#parts.triples.graphs(caller.scope, collection.incarnation, { limit: 2 });
+    const graphs = page.graphs.filter((name) => name !== labelsGraph);
     if (graphs.length > 0)
       throw invalid(
         `${format} cannot hold graphs that have a name, and this collection has some, such as ${graphs[0]}. Ask for TriG or N-Quads, or for one graph with "g" ("default": the one without a name).`,
@@ -257,6 +286,11 @@ function pageLimit(limit: number | undefined): number {
 
 function patternKey({ s, p, o, g }: QuadPattern): readonly JsonValue[] {
   return [s ?? null, p ?? null, o ?? null, g ?? null];
+}
+
+/** Those of the graph that is not shown, and the others. */
+function parted(quads: readonly Quad[]): readonly [own: readonly Quad[], rest: readonly Quad[]] {
+  return [quads.filter(({ g }) => g === labelsGraph), quads.filter(({ g }) => g !== labelsGraph)];
 }
 
 async function removeGiven(writer: SpaceWriter, triples: readonly TripleInput[]): Promise<{ readonly removed: number }> {

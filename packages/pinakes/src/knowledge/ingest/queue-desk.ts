@@ -6,21 +6,18 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { DeadSummary } from "../../ports/queue.ts";
-import type { DeadMessage, TopicDesk } from "../jobs/topic-desk.ts";
+import { waitingSince } from "../documents/backlog.ts";
+import { ageSeconds, deletionLag, type DeletionLag } from "../jobs/deletion-lag.ts";
+import type { DeadMessage, TopicDesk, TopicView } from "../jobs/topic-desk.ts";
 import { notFound } from "../model/access.ts";
+import type { KnowledgeParts } from "../parts.ts";
 import type { CollectionView } from "../views.ts";
 import { documentsQueue, type IngestQueue } from "./ingest-queue.ts";
 
-export interface QueueView {
-  readonly name: string;
-  readonly waiting: number;
-  readonly in_progress: number;
-  readonly failed: number;
-  readonly dead: number;
-}
+export type QueueView = TopicView;
 
 interface CollectionPage {
-  readonly items: readonly Pick<CollectionView, "documents_by_status">[];
+  readonly items: readonly Pick<CollectionView, "documents_by_status" | "incarnation">[];
   readonly next_cursor: string | null;
 }
 
@@ -40,28 +37,40 @@ const lettersMax = 10_000;
 export class QueueDesk {
   readonly #queue: IngestQueue;
   readonly #topics: TopicDesk;
+  readonly #parts: Pick<KnowledgeParts, "items" | "clock">;
 
-  constructor(queue: IngestQueue, topics: TopicDesk) {
+  constructor(queue: IngestQueue, topics: TopicDesk, parts: Pick<KnowledgeParts, "items" | "clock">) {
     this.#queue = queue;
     this.#topics = topics;
+    this.#parts = parts;
   }
 
   /** From the counters of the workspace's collections, page by page. */
   async summary(caller: Caller, collections: (cursor: string | undefined) => Promise<CollectionPage>): Promise<readonly QueueView[]> {
     const scope = admin(caller);
     const dead = (await this.#documents(scope)).length;
+    const { items, clock } = this.#parts;
     const sums = { waiting: 0, in_progress: 0, failed: 0 };
+    let oldest: number | undefined;
     let cursor: string | undefined;
     do {
       const page = await collections(cursor);
-      for (const { documents_by_status: by } of page.items) {
+      for (const { documents_by_status: by, incarnation } of page.items) {
         sums.waiting += by.uploading + by.pending;
         sums.in_progress += by.indexing;
         sums.failed += by.failed;
+        const since = await waitingSince(items, scope, incarnation, by);
+        if (since !== undefined) oldest = Math.min(oldest ?? since, since);
       }
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
-    return [{ name: documentsQueue, ...sums, dead }, ...(await this.#topics.summary(scope))];
+    const oldest_age_seconds = oldest === undefined ? null : ageSeconds(clock.now(), oldest);
+    return [{ name: documentsQueue, ...sums, dead, oldest_age_seconds }, ...(await this.#topics.summary(scope))];
+  }
+
+  /** How far the workspace's deletes are behind; `secondsMax` is the age at which that is warned of. */
+  async lag(caller: Caller, secondsMax: number): Promise<DeletionLag> {
+    return deletionLag(this.#parts, admin(caller), secondsMax);
   }
 
   async dead(caller: Caller, queue: string): Promise<readonly (DeadDocument | DeadMessage)[]> {

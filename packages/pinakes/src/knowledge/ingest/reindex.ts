@@ -26,8 +26,8 @@ import { extractGraph } from "./extract-graph.ts";
 import { parted, removeSources, sourceMark, withSource, writeGraph } from "./graph-support.ts";
 import { cutDocument } from "./ingest-document.ts";
 import { readParsedText } from "./parsed-text.ts";
-import { deleteChunks } from "./passages.ts";
-import { removal, removeLeftovers } from "./removals.ts";
+import { beginPreparation, endPreparation, removeAbandoned, takeBack } from "./preparations.ts";
+import { ignoreMissing, removal, removeLeftovers } from "./removals.ts";
 import { storePassages } from "./store-passages.ts";
 
 const atOnce = 4;
@@ -56,6 +56,8 @@ export class Reindexer {
       throw new PinakesError("NOT_FOUND", `There is no active collection "${collectionId}".`);
     const shelf = new Shelf(this.#parts.items, scope, collection.record);
     const { record: fence } = await shelf.ensure();
+    // A try of this job that died is over, however short a while ago that was.
+    await removeAbandoned(this.#parts, shelf, { begunBefore: this.#parts.clock.now(), signal: tools.signal });
     // One that ended right after its switch has left some as they were.
     await this.#settleDocuments(shelf, fence.generation);
     const begun = await this.#begin(shelf, model ?? collection.record.embedding_model);
@@ -92,9 +94,13 @@ export class Reindexer {
     const total = prepared + open.length;
     for (let at = 0; at < open.length; at += atOnce) {
       await work.tools.tell({ done: prepared, total });
-      const outcomes = await Promise.all(open.slice(at, at + atOnce).map((found) => this.#prepare(work, found)));
-      prepared += outcomes.filter(Boolean).length;
-      waiting += outcomes.filter((done) => !done).length;
+      // All of them end before the first error is told: a job that is over must not write any more.
+      const outcomes = await Promise.allSettled(open.slice(at, at + atOnce).map((found) => this.#prepare(work, found)));
+      const failed = outcomes.find((outcome) => outcome.status === "rejected");
+      if (failed !== undefined) throw failed.reason instanceof Error ? failed.reason : new Error(String(failed.reason));
+      const done = outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value).length;
+      prepared += done;
+      waiting += outcomes.length - done;
     }
     await work.tools.tell({ done: prepared, total });
     // What was prepared in this round is looked at once more before the switch.
@@ -109,6 +115,9 @@ export class Reindexer {
     if (parsed === undefined) throw new PinakesError("CORRUPT", `The text of document ${record.document_id} is missing. Upload it again, with replace=true.`);
     const strategy = record.chunking_override ?? effectiveChunking(work.repository, work.collection);
     const chunks = await cutDocument(this.#parts, parsed, strategy, next.embedding_model, tools.signal);
+    const range = { run: live.run, chunk_count: chunks.length, generation: next.generation };
+    const begin = () => beginPreparation(shelf, record.document_id, range, this.#parts.clock.now());
+    await shelf.write([begin()]);
     await storePassages(this.#parts, {
       shelf,
       record,
@@ -122,7 +131,6 @@ export class Reindexer {
       signal: tools.signal,
       told: async () => tools.signal.throwIfAborted(),
     });
-    const range = { run: live.run, chunk_count: chunks.length, generation: next.generation };
     const mark = sourceMark(range);
     const indexed_at = isoTime(this.#parts.clock.now());
     const prepared: IndexedVersion = { ...live, ...range, chunking_strategy: strategy, indexed_at };
@@ -141,7 +149,7 @@ export class Reindexer {
       const before = record.graph?.sources.includes(mark) === true;
       if (extraction.parts.size > 0 && !before) {
         const listed = { ...record, graph: withSource(record, mark) };
-        etag = (await shelf.write([replaced(listed)])).results[1]?.etag as string;
+        etag = (await shelf.write([replaced(listed), begin()])).results[1]?.etag as string;
         record = listed;
       }
       if (before) await removeSources(this.#parts, shelf, record.document_id, [mark]);
@@ -151,16 +159,16 @@ export class Reindexer {
       await shelf.write([
         replaced({ ...record, prepared, ...(graph === undefined ? {} : { graph: { sources: graph.sources, ...extraction.told } }) }),
         ...(stale.length === 0 ? [] : [removal(shelf, record, `prepared-${next.generation}`, { sources: stale, now })]),
+        endPreparation(shelf, record.document_id, range),
       ]);
       return true;
     } catch (error) {
       // Replaced or deleted meanwhile: what it is now is looked at in the next round.
       if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
       const now = (await shelf.read(record.document_id))?.record;
-      if (now?.live?.run !== live.run) {
-        await deleteChunks(this.#parts, shelf, record.document_id, [range]);
-        await removeSources(this.#parts, shelf, record.document_id, [mark]);
-      }
+      // In the trash it waits, written down, until the collection is restored.
+      if (now?.live?.run !== live.run && (await takeBack(this.#parts, shelf, record.document_id, range)))
+        await shelf.clean([endPreparation(shelf, record.document_id, range)]).catch(ignoreMissing);
       return false;
     }
   }

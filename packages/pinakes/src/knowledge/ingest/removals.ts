@@ -56,6 +56,6 @@ export async function removeLeftovers(parts: Pick<KnowledgeParts, "objects" | "v
 }
 
 /** Somebody else has removed it. */
-function ignoreMissing(error: unknown): void {
+export function ignoreMissing(error: unknown): void {
   if (!(typeof error === "object" && error !== null && "code" in error && error.code === "NOT_FOUND")) throw error;
 }

@@ -9,6 +9,7 @@ import { documentsContainer, itemIds, type DocumentRecord } from "../model/recor
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { IngestQueue } from "./ingest-queue.ts";
+import { removeAbandoned } from "./preparations.ts";
 import { removal, removeLeftovers } from "./removals.ts";
 import type { RegisteredUnfinished, KnowledgeWork } from "./knowledge-work.ts";
 
@@ -36,9 +37,11 @@ export class Watchdog {
     const gone = fence?.record.status === "DELETED" || fence?.record.status === "PURGED";
     if (fence !== undefined && !gone) await this.#documents(shelf, fence.record.status === "ACTIVE", signal);
     await removeLeftovers(this.#parts, shelf, signal);
+    const begunBefore = this.#parts.clock.now() - indexingDeadMs;
+    const abandoned = gone ? 0 : await removeAbandoned(this.#parts, shelf, { begunBefore, signal });
     const stats = (await shelf.stats())?.record;
     const underWay = stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
-    if (underWay === 0 || gone) await this.#registry.remove(entry);
+    if (underWay + abandoned === 0 || gone) await this.#registry.remove(entry);
   }
 
   /** Reads the partition itself, not an index: what an index shows late would be found late. */

@@ -6,10 +6,10 @@
 import { hash } from "node:crypto";
 import { isJsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { lifecycleTenant, type Lifecycle, type Operation } from "../../lifecycle/index.ts";
+import { lifecycleTenant, type Lifecycle } from "../../lifecycle/index.ts";
 import type { DeadKey, DeadLetter } from "../../ports/queue.ts";
-import { collectionsContainer } from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { ageSeconds, unfinishedOperations } from "./deletion-lag.ts";
 
 export interface TopicView {
   readonly name: string;
@@ -17,6 +17,8 @@ export interface TopicView {
   readonly in_progress: number;
   readonly failed: number;
   readonly dead: number;
+  /** How long the oldest of what waits or is in progress has been there; null where there is none. */
+  readonly oldest_age_seconds: number | null;
 }
 
 export interface DeadMessage {
@@ -53,13 +55,17 @@ export class TopicDesk {
 
   /** What waits is counted by the workspace's operations, since a message of another workspace is nobody's business. */
   async summary(scope: Scope): Promise<readonly TopicView[]> {
-    const rows = (await this.#unfinished(scope)).flatMap(({ status, stores }) => stores.map((row) => ({ ...row, stuck: status === "failed" })));
+    const { items, clock } = this.#parts;
+    const rows = (await unfinishedOperations(items, scope)).flatMap(({ status, stores, created_at }) =>
+      stores.map((row) => ({ ...row, stuck: status === "failed", since: Date.parse(created_at) })),
+    );
     const views: TopicView[] = [];
     for (const name of await this.topics()) {
       const own = rows.filter(({ topic, status }) => topic === name && (status === "waiting" || status === "sent"));
       const failed = own.filter(({ stuck, error }) => stuck && error !== null).length;
       const in_progress = own.filter(({ status }) => status === "sent").length;
-      views.push({ name, waiting: own.length - in_progress, in_progress, failed, dead: (await this.dead(scope, name)).length });
+      const oldest_age_seconds = own.length === 0 ? null : ageSeconds(clock.now(), Math.min(...own.map(({ since }) => since)));
+      views.push({ name, waiting: own.length - in_progress, in_progress, failed, dead: (await this.dead(scope, name)).length, oldest_age_seconds });
     }
     return views;
   }
@@ -107,23 +113,6 @@ export class TopicDesk {
       }
       cursor = page.cursor;
     } while (cursor !== undefined && seen < lettersMax);
-    return found;
-  }
-
-  async #unfinished(scope: Scope): Promise<readonly Operation[]> {
-    const found: Operation[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#parts.items.query(scope, collectionsContainer.name, {
-        index: "allByCreated",
-        equals: { kind: "operation" },
-        filter: { status: { ne: "done" } },
-        limit: 500,
-        cursor,
-      });
-      found.push(...page.items.map(({ document }) => document as unknown as Operation));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
     return found;
   }
 }

@@ -8,6 +8,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { AppendInput, VectorRow } from "../../vectors/index.ts";
 import { ownVectorsName } from "../own-vectors.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import type { CollectionMover, ImportUndo } from "../transfer/index.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { notFound } from "./access.ts";
 import type { Collections } from "./collections.ts";
@@ -52,14 +53,30 @@ export interface NewIntake {
   readonly incarnation?: string | undefined;
 }
 
+interface IntakePieces {
+  readonly library: Library;
+  readonly collections: Collections;
+  readonly repositories: Repositories;
+  readonly moves: CollectionMover;
+  readonly imports: ImportUndo;
+}
+
 export class Intake {
+  /** Collections that are here already, and go to another place here. */
+  readonly moves: CollectionMover;
+  readonly imports: ImportUndo;
   readonly #parts: KnowledgeParts;
   readonly #library: Library;
   readonly #collections: Collections;
   readonly #repositories: Repositories;
 
-  constructor(parts: KnowledgeParts, { library, collections, repositories }: { library: Library; collections: Collections; repositories: Repositories }) {
+  constructor(
+    parts: KnowledgeParts,
+    { library, collections, repositories, moves, imports }: IntakePieces,
+  ) {
     this.#parts = parts;
+    this.moves = moves;
+    this.imports = imports;
     this.#library = library;
     this.#collections = collections;
     this.#repositories = repositories;

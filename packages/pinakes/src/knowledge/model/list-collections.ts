@@ -90,6 +90,9 @@ export function planOf(query: CollectionQuery): Query {
     return { index: "byStatus", equals: { repository_id: repositoryId, kind: "collection", status }, order, filter, ...session };
   if (repositoryId !== undefined) return { index: ofOne, equals: { repository_id: repositoryId, kind: "collection" }, order, filter, ...session };
   if (created_by !== undefined && sort === "created_at") return { index: "byCreator", equals: { kind: "collection", created_by }, order, filter, ...session };
+  // Most are active; of the others there may be few among many.
+  if (sort === "created_at" && status !== "all" && status !== "live" && status !== "ACTIVE")
+    return { index: "allByStatus", equals: { kind: "collection", status }, order, filter, ...session };
   return { index: ofAll, equals: { kind: "collection" }, order, filter, ...session };
 }
 

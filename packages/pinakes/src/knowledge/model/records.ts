@@ -30,6 +30,7 @@ export const collectionsContainer: ContainerDefinition = Object.freeze({
     allByCreated: { partition: ["kind"], sort: ["created_at"] },
     allByUpdated: { partition: ["kind"], sort: ["updated_at"] },
     allByName: { partition: ["kind"], sort: ["sort_name"] },
+    allByStatus: { partition: ["kind", "status"], sort: ["created_at"] },
     byIncarnation: { partition: ["incarnation"], sort: ["kind"] },
     /** Rows of tags alone have `tag` (tag-rows.ts). */
     byTag: { partition: ["tag"], sort: ["created_at"] },

@@ -145,6 +145,7 @@ describe("items of catalogs", () => {
       private: fc.boolean(),
       allow_chunking_override: fc.boolean(),
       allowed_groups: fc.constantFrom(null, ["g"]),
+      graph: fc.constantFrom(null, { extract: "off" as const }, { extract: "llm" as const, key: "id", entity_types: ["person"] }),
     });
     fc.assert(
       fc.property(fields, (given) => {

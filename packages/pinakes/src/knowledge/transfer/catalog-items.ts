@@ -18,6 +18,7 @@ import { indexingStatus } from "../views.ts";
 import { epochAttribute, keyPart, oneOf, optionalFlag, optionalMap, optionalText, text, userId } from "./attributes.ts";
 import { compact, giveBack, importedOf } from "./give-back.ts";
 import { importPrefix } from "./lisa-documents.ts";
+import { itemToGraph } from "./lisa-settings.ts";
 
 const catalogTypes: readonly FileType[] = ["pdf", "docx", "txt", "md", "csv"];
 const catalogStatuses = ["pending", "indexing", "ready", "error"] as const;
@@ -54,6 +55,7 @@ export function catalogToItem(record: CollectionRecord, { owner, repository }: C
       allowed_groups: record.allowed_groups === null ? undefined : [...record.allowed_groups],
       allow_chunking_override: record.allow_chunking_override ? undefined : false,
       chunking_strategy: (record.chunking_strategy ?? undefined) as unknown as JsonValue | undefined,
+      graph: (record.graph ?? undefined) as unknown as JsonValue | undefined,
       embedding_model: record.embedding_model === repository.embedding_model ? undefined : record.embedding_model,
       metadata: record.metadata.tags.length + Object.keys(record.metadata.custom_fields).length === 0 ? undefined : (record.metadata as unknown as JsonObject),
     }),
@@ -72,6 +74,7 @@ export interface CatalogFields extends Pick<
   | "allowed_groups"
   | "allow_chunking_override"
   | "chunking_strategy"
+  | "graph"
   | "metadata"
 > {}
 
@@ -94,6 +97,7 @@ export function itemToCatalog(item: JsonObject): CatalogFields {
     allowed_groups: checkGroups(own["allowed_groups"] ?? null, "pinakes.allowed_groups"),
     allow_chunking_override: optionalFlag(own, "allow_chunking_override") ?? true,
     chunking_strategy: ownChunking(own),
+    graph: itemToGraph(item),
     metadata: checkMetadata(own["metadata"] ?? {}, "pinakes.metadata"),
   };
 }

@@ -15,6 +15,8 @@ export interface Imported {
   /** Who imported it, and when: what stands for a maker and times that the item does not name. */
   readonly by: string;
   readonly at: string;
+  /** Of the import that made the record, so that it can be undone. */
+  readonly mark?: string;
 }
 
 /** Maps whose attributes are compared one by one. In others one change replaces the whole: half old and half new would mean nothing. */

@@ -35,7 +35,7 @@ export interface ImportTools {
   readonly models: Readonly<Record<string, string>>;
   readonly dryRun: boolean;
   /** Who imports, and when it began: for what items do not say. */
-  readonly made: { readonly by: string; readonly at: string };
+  readonly made: { readonly by: string; readonly at: string; readonly mark?: string };
 }
 
 export interface Made {

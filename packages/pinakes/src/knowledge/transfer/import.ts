@@ -32,6 +32,8 @@ export interface ImportOptions {
   /** Which model of this server stands for one that the items name: `{ "amazon.titan-embed-text-v1": "all-minilm-l6-v2" }`. */
   readonly models?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Kept in every record that is made: by it they are found again when the import is undone. */
+  readonly mark?: string | undefined;
 }
 
 const rounds: readonly (readonly ItemKind[])[] = [["store"], ["collection", "catalog"], ["document", "catalog_document"]];
@@ -45,7 +47,7 @@ export async function importKnowledge(
 ): Promise<ImportReport> {
   requireCaller(caller);
   if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Importing needs the role admin.");
-  const made = { by: caller.userId, at: isoTime(pieces.parts.clock.now()) };
+  const made = { by: caller.userId, at: isoTime(pieces.parts.clock.now()), ...(options.mark === undefined ? {} : { mark: options.mark }) };
   const run = new ImportRun({ ...pieces, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made }, pieces.queue, reader);
   return run.run(options.signal);
 }

@@ -5,3 +5,8 @@ export { folderReader, writeFolder } from "./folder.ts";
 export { importKnowledge, type ImportOptions } from "./import.ts";
 export { defaultNames, readTransferNames, type TransferNames } from "./names.ts";
 export type { ImportNote, ImportReport } from "./report.ts";
+export { CollectionMover, type TargetPlace } from "./move/collection-mover.ts";
+export type { CopyPlace } from "./move/copy-life.ts";
+export type { LifeRow } from "./move/life-rows.ts";
+export type { Move, WantedMove } from "./move/may-move.ts";
+export { ImportUndo, type Undone } from "./undo-import.ts";

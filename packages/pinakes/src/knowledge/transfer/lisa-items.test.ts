@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chunkingTypes, type ChunkingStrategy } from "../../domain/chunking.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { readGraphSettings } from "../extraction/index.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { knowledgeLimits, trashMs } from "../limits.ts";
 import { newCollection } from "../model/new-collection.ts";
@@ -113,6 +114,17 @@ describe("items of collections", () => {
     });
     const strategy = readChunkingStrategy({ type: "FIXED", chunk_size: 800, chunk_overlap: 50 });
     expect(exportedCollection({ ...record, chunking_strategy: strategy })["chunkingStrategy"]).toEqual({ type: "FIXED", chunkSize: 800, chunkOverlap: 50 });
+  });
+
+  it("R-LISA-34 what of documents goes into the graph is beside the layout, also where it was set after the import", () => {
+    const record = imported(example);
+    expect(record.graph ?? null).toBeNull();
+    expect(exportedCollection(record)).not.toHaveProperty("pinakes");
+    const graph = { extract: "cooccurrence", key: "isbn" } as const;
+    const item = exportedCollection({ ...record, graph });
+    expect(item["pinakes"]).toEqual({ graph });
+    expect(itemToCollection(item, made).graph).toEqual(graph);
+    expect(() => itemToCollection({ ...example, pinakes: { graph: { extract: "everything" } } }, made)).toThrow(/pinakes\.graph\.extract/);
   });
 
   it("a description that is longer than new ones may be is kept", () => {
@@ -245,6 +257,9 @@ const groups = fc.option(fc.uniqueArray(word, { minLength: 1, maxLength: 4 }));
 const chunking: fc.Arbitrary<ChunkingStrategy> = fc
   .record({ type: fc.constantFrom(...chunkingTypes), chunk_size: fc.integer({ min: 100, max: 8_000 }), token: fc.boolean() })
   .map(({ type, chunk_size, token }) => readChunkingStrategy({ type, chunk_size, ...(token ? { unit: "token" } : {}) }));
+const graph = fc
+  .record({ extract: fc.constantFrom("off", "structured", "cooccurrence", "llm"), key: word, entity_types: fc.array(word, { minLength: 1, maxLength: 3 }) }, { requiredKeys: ["extract"] })
+  .map((settings) => readGraphSettings(settings));
 const pipelines: fc.Arbitrary<readonly PipelineSettings[]> = fc.array(
   fc.record({
     pipeline_id: fc.uuid(),
@@ -266,6 +281,7 @@ const anyCollection: fc.Arbitrary<CollectionRecord> = fc
     name: word,
     description: text,
     chunking_strategy: fc.option(chunking),
+    graph: fc.option(graph),
     allow_chunking_override: fc.boolean(),
     metadata,
     allowed_groups: groups,
@@ -285,6 +301,7 @@ const anyRepository: fc.Arbitrary<RepositoryRecord> = fc
     allowed_groups: groups,
     allow_user_collections: fc.boolean(),
     chunking_strategy: fc.option(chunking),
+    graph: fc.option(graph),
     metadata,
     created_by: word,
     created_at: time,

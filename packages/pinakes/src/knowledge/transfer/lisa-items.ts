@@ -3,14 +3,14 @@
  * examples; what the layout has no place for is in an attribute `pinakes`, which is absent where there is nothing to say.
  */
 import { invalid, show } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { trashMs } from "../limits.ts";
 import { checkDescription, checkGroups, checkName } from "../model/names.ts";
 import type { CollectionRecord, RepositoryRecord } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import { epochAttribute, isoAttribute, keyPart, oneOf, optionalFlag, optionalMap, optionalText, text } from "./attributes.ts";
 import { compact, giveBack, importedOf } from "./give-back.ts";
-import { chunkingToItem, itemToChunking, itemToMetadata, itemToPipelines, metadataToItem, pipelineToItem } from "./lisa-settings.ts";
+import { chunkingToItem, itemToChunking, itemToGraph, itemToMetadata, itemToPipelines, metadataToItem, pipelineToItem } from "./lisa-settings.ts";
 
 /** Descriptions that are longer than new ones may be are kept (one-model C10). */
 const anyLength = Number.MAX_SAFE_INTEGER;
@@ -33,6 +33,7 @@ export function collectionToItem(record: CollectionRecord): JsonObject {
     private: record.private,
     pipelines: record.pipelines.length === 0 ? undefined : record.pipelines.map(pipelineToItem),
     // The time to live of the layout: when it goes, not when it was deleted (C7). Never earlier than here.
+    pinakes: record.graph === undefined || record.graph === null ? undefined : { graph: record.graph as unknown as JsonValue },
     deletedAt: record.status === "DELETED" && record.purge_at !== null ? Math.ceil(Date.parse(record.purge_at) / 1_000) : undefined,
   });
 }
@@ -66,6 +67,7 @@ export function itemToCollection(item: JsonObject, made: { readonly newId: () =>
     allowed_groups: checkGroups(item["allowedGroups"] ?? null, "allowedGroups"),
     private: optionalFlag(item, "private") ?? false,
     pipelines: itemToPipelines(item, { newId: made.newId, created_by, created_at }),
+    graph: itemToGraph(item),
     created_by,
     created_at,
     updated_at,
@@ -98,13 +100,18 @@ export function repositoryToItem(record: RepositoryRecord): JsonObject {
     }),
     status: "CREATE_COMPLETE",
     stackName: `lisa-rag-${record.repository_id}`,
-    pinakes: { created_by: record.created_by, created_at: record.created_at, updated_at: record.updated_at },
+    pinakes: {
+      created_by: record.created_by,
+      created_at: record.created_at,
+      updated_at: record.updated_at,
+      ...(record.graph === undefined || record.graph === null ? {} : { graph: record.graph as unknown as JsonValue }),
+    },
   };
 }
 
 export type RepositoryFields = Pick<
   RepositoryRecord,
-  "name" | "description" | "allowed_groups" | "allow_user_collections" | "chunking_strategy" | "metadata" | "created_by" | "created_at" | "updated_at"
+  "name" | "description" | "allowed_groups" | "allow_user_collections" | "chunking_strategy" | "graph" | "metadata" | "created_by" | "created_at" | "updated_at"
 >;
 
 /** Rows from before a new attribute was there get its default (R-LISA-38). */
@@ -124,6 +131,7 @@ export function itemToRepository(item: JsonObject, made: { readonly by: string; 
     allowed_groups: checkGroups(config["allowedGroups"] ?? null, "config.allowedGroups"),
     allow_user_collections: either((from) => optionalFlag(from, "allowUserCollections")) ?? true,
     chunking_strategy: itemToChunking(config, "chunkingStrategy"),
+    graph: itemToGraph(item),
     metadata: itemToMetadata(either((from) => optionalMap(from, "metadata"))),
     created_by: optionalText(own, "created_by") ?? made.by,
     created_at,

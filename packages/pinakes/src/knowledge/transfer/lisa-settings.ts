@@ -7,6 +7,7 @@ import { readChunkingStrategy } from "../chunking/index.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { checkMetadata, type Metadata } from "../model/metadata.ts";
 import type { PipelineSettings } from "../model/records.ts";
+import { readGraphSettings, type GraphSettings } from "../extraction/index.ts";
 import { pipelineLimits } from "../pipelines/limits.ts";
 import { optionalFlag, optionalList, optionalMap, optionalText, text } from "./attributes.ts";
 import { compact } from "./give-back.ts";
@@ -27,6 +28,12 @@ export function chunkingToItem(strategy: ChunkingStrategy): JsonObject {
 export function itemToChunking(item: JsonObject, name: string): ChunkingStrategy | null {
   const value = optionalMap(item, name);
   return value === undefined ? null : readChunkingStrategy(value, name);
+}
+
+/** What of documents goes into the graph; the layout has no place for it. Null: as what is above it has it. */
+export function itemToGraph(item: JsonObject): GraphSettings | null {
+  const graph = optionalMap(item, "pinakes")?.["graph"] ?? null;
+  return graph === null ? null : readGraphSettings(graph, "pinakes.graph");
 }
 
 /** Absent where there is nothing in it. */

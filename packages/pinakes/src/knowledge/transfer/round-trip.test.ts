@@ -19,14 +19,19 @@ async function fill({ knowledge, admin, as }: TestPinakes): Promise<void> {
     name: "The Wiki",
     allowed_groups: ["staff"],
     chunking_strategy: { type: "FIXED", chunk_size: 400 },
+    graph: { extract: "cooccurrence" },
   });
   await knowledge.createRepository(admin, { repository_id: "plain" });
   await knowledge.updateCollection(admin, "plain", titan, { description: "What has no other place" });
   const staff = as("ann", { groups: ["staff"] });
-  const { collection_id: shared } = await knowledge.createCollection(staff, "wiki", { name: "Guides", metadata: { tags: ["a b"], custom_fields: { n: 1 } } });
+  const { collection_id: shared } = await knowledge.createCollection(staff, "wiki", {
+    name: "Guides",
+    metadata: { tags: ["a b"], custom_fields: { n: 1 } },
+    graph: { extract: "structured", key: "name" },
+  });
   const { collection_id: old } = await knowledge.createCollection(staff, "wiki", { name: "Old guides", allowed_groups: ["staff"] });
   const { collection_id: gone } = await knowledge.createCollection(staff, "wiki", { name: "Gone" });
-  const { collection_id: own } = await knowledge.createCollection(as("ann|1"), "me", { name: "My papers" });
+  const { collection_id: own } = await knowledge.createCollection(as("ann|1"), "me", { name: "My papers", graph: { extract: "off" } });
   const upload = (who: ReturnType<typeof as>, repository: string, collection: string, name: string, content: string, more: object = {}) =>
     knowledge.upload(who, repository, collection, { name, body: body(content), ...more });
   await upload(staff, "wiki", shared, "zebra.md", "# Zebras\n\nA zebra has stripes.", { metadata: { topic: "animals" } });
@@ -115,6 +120,15 @@ describe("an export, imported elsewhere", () => {
     expect(mine.hits[0]).toMatchObject({ text: "The treasure lies below the oak." });
     const eve = await to.knowledge.search(to.as("eve"), { query: "where is the treasure", limit: 50 });
     expect(eve.hits.map(({ text }) => text)).not.toContain("The treasure lies below the oak.");
+  });
+
+  it("R-LISA-22 repositories, collections and catalogs have the graph settings they had", async () => {
+    for (const { knowledge, admin, as } of [from, to]) {
+      expect(await knowledge.repository(admin, "wiki")).toMatchObject({ graph: { extract: "cooccurrence" } });
+      const { items } = await knowledge.listCollections(admin, { repositoryId: "wiki" });
+      expect(items.find(({ name }) => name === "Guides")).toMatchObject({ graph: { extract: "structured", key: "name" } });
+      expect((await knowledge.listCollections(as("ann|1"), { repositoryId: "me" })).items).toMatchObject([{ graph: { extract: "off" } }]);
+    }
   });
 
   it("documents of an archived collection are indexed all the same, and it takes no others", async () => {

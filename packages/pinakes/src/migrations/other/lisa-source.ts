@@ -11,7 +11,7 @@ import { folderReader, type ImportReport, type TransferReader } from "../../know
 import { ContentHash, type Measured } from "../content-hash.ts";
 import type { Differences } from "../differences.ts";
 import type { MigrationParts } from "../parts.ts";
-import type { Copied, CopyStep, FoundUnit, Inventory, MigrationSource, Reading } from "../source.ts";
+import type { Clearing, Copied, CopyStep, FoundUnit, Inventory, MigrationSource, Reading } from "../source.ts";
 
 export const LisaSpec = z.strictObject({
   kind: z.literal("lisa"),
@@ -59,8 +59,8 @@ export class LisaSource implements MigrationSource {
     return { missing, extra: [], changed: problems.slice(0, 10).map(({ file, line }) => `${file} line ${line}`) };
   }
 
-  async *copy(_: unknown, { signal }: CopyStep): AsyncGenerator<Copied> {
-    const report = await this.#import(false, signal);
+  async *copy(_: unknown, { signal, label }: CopyStep): AsyncGenerator<Copied> {
+    const report = await this.#import(false, { signal, mark: label });
     if (report.problem_count > 0) {
       const [first] = report.problems;
       throw new PinakesError("CONFLICT", `${report.problem_count} items were refused, the first: ${first?.file} line ${first?.line}: ${first?.reason}`);
@@ -69,17 +69,15 @@ export class LisaSource implements MigrationSource {
     yield { checkpoint: { copied }, copied };
   }
 
-  async clear(): Promise<void> {
-    throw new PinakesError(
-      "NOT_SUPPORTED",
-      "What was imported from LISA is spread over repositories that were there before. Delete its collections one by one; the source is as it was.",
-    );
+  /** What came with it goes: its collections to the trash, its documents out of the collections of others. The repositories stay. */
+  async clear(_: unknown, { label, force, signal }: Clearing): Promise<void> {
+    await this.#parts.intake.imports.undo(this.#caller, this.#reader, { mark: label, force, signal });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #import(dry_run: boolean, signal?: AbortSignal): Promise<ImportReport> {
-    return this.#parts.knowledge.import(this.#caller, this.#reader, { dry_run, models: this.#spec.models, signal });
+  async #import(dry_run: boolean, options: { readonly signal?: AbortSignal; readonly mark?: string } = {}): Promise<ImportReport> {
+    return this.#parts.knowledge.import(this.#caller, this.#reader, { dry_run, models: this.#spec.models, ...options });
   }
 
   async #hash(): Promise<string> {

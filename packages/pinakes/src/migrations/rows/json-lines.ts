@@ -21,15 +21,19 @@ export async function* linesOf(path: string, where: () => string): AsyncGenerato
     for await (const chunk of file as AsyncIterable<string>) {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() as string;
-      yield* lines;
-      if (rest.length > migrationLimits.lineCharsMax)
-        throw new PinakesError("LIMIT_EXCEEDED", `${where()}: is longer than ${migrationLimits.lineCharsMax} characters; write one row a line.`);
+      for (const line of lines) yield checkLine(line, where);
+      checkLine(rest, where);
     }
   } catch (error) {
     if (PinakesError.isInstance(error)) throw error;
     throw new PinakesError("NOT_FOUND", `${path}: cannot be read: ${(error as Error).message}.`, { cause: error });
   }
   if (rest !== "") yield rest;
+}
+
+function checkLine(line: string, where: () => string): string {
+  if (line.length <= migrationLimits.lineCharsMax) return line;
+  throw new PinakesError("LIMIT_EXCEEDED", `${where()}: is longer than ${migrationLimits.lineCharsMax} characters; write one row a line.`);
 }
 
 export function parse(text: string, where: string): JsonObject {

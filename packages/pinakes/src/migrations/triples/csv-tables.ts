@@ -90,6 +90,7 @@ export class CsvTables implements LegacyTables {
       db.exec("BEGIN");
       for await (const record of this.#records(table)) {
         at += 1;
+        requireShort(record, `${this.place}/${table}.csv row ${at}`);
         if (put === undefined || columns === undefined) {
           columns = record;
           put = makeTable(db, table, columns);
@@ -130,4 +131,10 @@ function makeTable(db: DatabaseSync, table: string, columns: readonly string[]) 
     throw invalid(`${table}.csv: two columns have the same name (${columns.join(", ")}).`);
   db.exec(`CREATE TABLE ${quoted(table)} (${columns.map((name) => `${quoted(name)} TEXT`).join(", ")})`);
   return db.prepare(`INSERT INTO ${quoted(table)} (rowid, ${columns.map(quoted).join(", ")}) VALUES (?, ${columns.map(() => "?").join(", ")})`);
+}
+
+/** The parser's own limit keeps its memory small, and is not exact. */
+function requireShort(record: readonly string[], where: string): void {
+  if (record.reduce((chars, cell) => chars + cell.length, 0) <= migrationLimits.lineCharsMax) return;
+  throw new PinakesError("LIMIT_EXCEEDED", `${where}: has more than ${migrationLimits.lineCharsMax} characters; leave the row out, or shorten it.`);
 }

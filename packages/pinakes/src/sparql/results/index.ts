@@ -11,9 +11,14 @@ export type SparqlResultFormat = (typeof sparqlResultFormats)[number];
 /** Pieces are joined until they have about this many characters. */
 const pieceChars = 16_384;
 
-export async function* writeSparqlResults(result: SparqlResult, format: SparqlResultFormat): AsyncGenerator<string> {
+/** `more`: members beside `head` in JSON, which readers of the format pass over; the other formats have no room for them. */
+export async function* writeSparqlResults(
+  result: SparqlResult,
+  format: SparqlResultFormat,
+  more: Readonly<Record<string, unknown>> = {},
+): AsyncGenerator<string> {
   let piece = "";
-  for await (const text of writerOf(result, format)) {
+  for await (const text of writerOf(result, format, more)) {
     piece += text;
     if (piece.length < pieceChars) continue;
     yield piece;
@@ -22,10 +27,10 @@ export async function* writeSparqlResults(result: SparqlResult, format: SparqlRe
   if (piece !== "") yield piece;
 }
 
-function writerOf(result: SparqlResult, format: SparqlResultFormat): AsyncIterable<string> {
+function writerOf(result: SparqlResult, format: SparqlResultFormat, more: Readonly<Record<string, unknown>>): AsyncIterable<string> {
   if (result.kind === "quads")
     throw new PinakesError("NOT_SUPPORTED", `A CONSTRUCT or DESCRIBE cannot be written as ${format}; ask for an RDF format such as text/turtle.`);
-  if (format === "application/sparql-results+json") return writeJson(result);
+  if (format === "application/sparql-results+json") return writeJson(result, more);
   if (format === "application/sparql-results+xml") return writeXml(result);
   if (result.kind === "boolean")
     throw new PinakesError("NOT_SUPPORTED", `An ASK cannot be written as ${format}; ask for application/sparql-results+json or +xml.`);

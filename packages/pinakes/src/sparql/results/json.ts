@@ -2,12 +2,13 @@
 import { termOf, type TermText } from "../../domain/rdf.ts";
 import type { SparqlResult } from "../types.ts";
 
-export async function* writeJson(result: Exclude<SparqlResult, { kind: "quads" }>): AsyncGenerator<string> {
+export async function* writeJson(result: Exclude<SparqlResult, { kind: "quads" }>, more: Readonly<Record<string, unknown>> = {}): AsyncGenerator<string> {
+  const beside = Object.entries(more).map(([name, value]) => (value === undefined ? "" : `${JSON.stringify(name)}:${JSON.stringify(value)},`));
   if (result.kind === "boolean") {
-    yield `{"head":{},"boolean":${result.value}}`;
+    yield `{"head":{},${beside.join("")}"boolean":${result.value}}`;
     return;
   }
-  yield `{"head":{"vars":${JSON.stringify(result.variables)}},"results":{"bindings":[`;
+  yield `{"head":{"vars":${JSON.stringify(result.variables)}},${beside.join("")}"results":{"bindings":[`;
   let first = true;
   for await (const row of result.rows) {
     const members = result.variables.flatMap((name, at) => {

@@ -33,7 +33,7 @@ function termXml(text: TermText): string {
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#xD;" };
 
 function escaped(text: string): string {
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are what XML cannot hold
   const bad = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.exec(text);
   if (bad !== null || !text.isWellFormed())
     throw new PinakesError("NOT_SUPPORTED", "A value holds a character that XML 1.0 cannot write; ask for application/sparql-results+json instead.");

@@ -16,6 +16,8 @@ export const memoryLimits = Object.freeze({
   relevanceMessagesMax: 10_000,
   /** System messages that a session opens with and that stay in every context. */
   openingMessagesMax: 20,
+  agentsPageDefault: 20,
+  agentsPageMax: 100,
   sessionsPageDefault: 20,
   sessionsPageMax: 100,
   searchHitsDefault: 10,

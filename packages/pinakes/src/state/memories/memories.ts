@@ -21,6 +21,7 @@ import { isJsonObject } from "../../domain/json.ts";
 import type { SessionTokens } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { agentMemories } from "./agent-memories.ts";
+import { Agents, type AgentView } from "./agents.ts";
 import { Appender } from "./append.ts";
 import { changeMemory, deleteMemory } from "./change.ts";
 import { contextWindow } from "./context.ts";
@@ -43,6 +44,7 @@ export class Memories {
   readonly #store: MemoryStore;
   readonly #care: SessionCare;
   readonly #appender: Appender;
+  readonly #agents: Agents;
   readonly #sessions: Sessions;
   readonly #forks: Forks;
   readonly #searches: MemorySearches;
@@ -52,6 +54,7 @@ export class Memories {
     this.#store = new MemoryStore(parts);
     this.#care = new SessionCare(parts, this.#store);
     this.#appender = new Appender(parts, this.#store, this.#care);
+    this.#agents = new Agents(parts, this.#store);
     this.#sessions = new Sessions(parts, this.#store, this.#care);
     this.#forks = new Forks(parts, this.#store, this.#care);
     this.#searches = new MemorySearches(parts, this.#store);
@@ -105,6 +108,11 @@ export class Memories {
   async thread(caller: Caller, agentId: string, id: string): Promise<MemoryThread> {
     const scope = requireCaller(caller);
     return memoryThread(this.#store, scope, requireName(agentId, "agent_id"), id);
+  }
+
+  /** Those that said something, in the order of their ids. */
+  async agents(caller: Caller, query: Paging & WithSession = {}): Promise<Page<AgentView>> {
+    return this.#agents.list(requireCaller(caller), query);
   }
 
   async sessions(caller: Caller, agentId: string, query: Paging & WithSession = {}): Promise<Page<Session>> {

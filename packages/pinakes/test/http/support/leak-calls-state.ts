@@ -113,6 +113,7 @@ const memoryCalls: Readonly<Record<string, readonly StateCall[]>> = {
   changeMemory: [sending("thing", () => ({ content: "mine" })), matching("memory", { body: () => ({ content: "mine" }) })],
   deleteMemory: [thing, matching("memory")],
   getMemoryThread: [thing],
+  listAgents: [empty, asking("empty", "limit=1")],
   listSessions: [empty],
   getSession: [thing, { ...thing, params: ({ unit }) => ({ sid: unit }) }, { ...thing, params: ({ sid }) => ({ sid: `fork-${sid}` }) }],
   deleteSession: [empty, { ...empty, params: ({ unit }) => ({ sid: unit }) }],

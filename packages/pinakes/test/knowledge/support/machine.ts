@@ -17,6 +17,7 @@ import type { TripleStore } from "../../../src/ports/triple-store.ts";
 import { openItemQueue } from "../../../src/queues/item-queue/index.ts";
 import { openItemTriples } from "../../../src/triples/on-items/index.ts";
 import { openVectors, type OpenedVectors } from "../../../src/vectors/index.ts";
+import { bound, watchedBy } from "../../support/watched.ts";
 import { Calls } from "../../vectors/support/calls.ts";
 
 const system = systemScope("tests of knowledge", () => {});
@@ -157,19 +158,7 @@ class Idle {
   }
 }
 
+/** A read says of what. */
 function watched<Port extends object>(label: string, port: Port, calls: Calls): Port {
-  return new Proxy(port, {
-    get: (target, name) => {
-      const value: unknown = bound(target, name);
-      if (typeof value !== "function" || typeof name !== "string" || name === "openContainer") return value;
-      // A read says of what.
-      const called = (given: readonly unknown[]) => (name === "read" ? `${label}.read ${String(given[1])}` : `${label}.${name}`);
-      return (...given: readonly unknown[]) => calls.call(called(given), async () => (value as (...args: readonly unknown[]) => unknown)(...given));
-    },
-  });
-}
-
-function bound(target: object, name: string | symbol): unknown {
-  const value: unknown = Reflect.get(target, name, target);
-  return typeof value === "function" ? value.bind(target) : value;
+  return watchedBy(port, { calls, nameOf: (method, given) => (method === "read" ? `${label}.read ${String(given[1])}` : `${label}.${method}`) });
 }

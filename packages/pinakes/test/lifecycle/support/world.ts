@@ -27,6 +27,8 @@ import { openItemQueue } from "../../../src/queues/item-queue/index.ts";
 import type { TripleStore } from "../../../src/ports/triple-store.ts";
 import { openItemTriples } from "../../../src/triples/on-items/index.ts";
 import { openVectors, type OpenedVectors } from "../../../src/vectors/index.ts";
+import { watched } from "../../support/watched.ts";
+import { withoutModels } from "../../support/without-models.ts";
 import { Calls } from "../../vectors/support/calls.ts";
 
 export const system = systemScope("tests of the lifecycle", () => {});
@@ -90,10 +92,7 @@ export class World implements AsyncDisposable {
       queue,
       vectors: watched("vectors", this.vectors.vectors, calls, gate),
       triples: watched("triples", this.triples, calls, gate),
-      // Nothing here is parsed or embedded; whoever tries is told.
-      embedders: { defaultModel: "none", models: [{ id: "none", provider: "none" }], get: unused },
-      parser: { parse: unused, close: async () => {} },
-      tokenizer: unused,
+      ...withoutModels,
       clock,
       system,
       quotas: quotaDefaults,
@@ -192,21 +191,4 @@ export class Process {
   readonly close = async (): Promise<void> => {
     await this.opened.close();
   };
-}
-
-async function unused(): Promise<never> {
-  throw new PinakesError("INTERNAL", "This test needs no model.");
-}
-
-function watched<Port extends object>(label: string, port: Port, calls: Calls, gate: { readonly on: boolean }): Port {
-  return new Proxy(port, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      const bound = (value as (...given: readonly unknown[]) => unknown).bind(target);
-      // Rows are not awaited but walked.
-      if (typeof name !== "string" || name === "openContainer" || name === "rows") return bound;
-      return (...given: readonly unknown[]) => (gate.on ? calls.call(`${label}.${name} ${String(given[1])}`, async () => bound(...given)) : bound(...given));
-    },
-  });
 }

@@ -9,6 +9,7 @@ import { systemScope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type KnowledgeParts } from "../../../src/knowledge/index.ts";
+import type { Lifecycle } from "../../../src/lifecycle/index.ts";
 import { Migrations, type MigrationView, type UnitView } from "../../../src/migrations/index.ts";
 import type { ItemStore } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
@@ -16,6 +17,8 @@ import type { TripleStore } from "../../../src/ports/triple-store.ts";
 import { openItemQueue } from "../../../src/queues/item-queue/index.ts";
 import { openItemTriples } from "../../../src/triples/on-items/index.ts";
 import { openVectors, type OpenedVectors } from "../../../src/vectors/index.ts";
+import { watched } from "../../support/watched.ts";
+import { withoutModels } from "../../support/without-models.ts";
 import { Calls } from "../../vectors/support/calls.ts";
 
 const system = systemScope("tests of migrations", () => {});
@@ -58,10 +61,7 @@ export class World implements AsyncDisposable {
       ...stores,
       objects: watched("objects", this.objects, calls, gate),
       queue: await openItemQueue({ items, clock }),
-      // Nothing here is parsed or embedded; whoever tries is told.
-      embedders: { defaultModel: "none", models: [{ id: "none", provider: "none" }], get: unused },
-      parser: { parse: unused, close: async () => {} },
-      tokenizer: unused,
+      ...withoutModels,
       clock,
       system,
       quotas: quotaDefaults,
@@ -74,7 +74,7 @@ export class World implements AsyncDisposable {
     const common = { clock, system, callerOf: makeCaller, newId: () => randomUUID(), log: () => {}, owner, sources };
     const migrations = await new Migrations({ ...stores, ...common, knowledge: opened.knowledge, intake: opened.intake }).open();
     gate.on = true;
-    return new Process(this, opened.knowledge, migrations, calls, () => opened.close());
+    return new Process(this, { knowledge: opened.knowledge, lifecycle: opened.lifecycle, migrations, calls, close: () => opened.close() });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -85,16 +85,26 @@ export class World implements AsyncDisposable {
   }
 }
 
-export class Process {
+interface ProcessParts {
+  readonly knowledge: Knowledge;
+  readonly lifecycle: Lifecycle;
+  readonly migrations: Migrations;
+  readonly calls: Calls;
+  readonly close: () => Promise<void>;
+}
+
+export class Process implements ProcessParts {
   readonly world: World;
   readonly knowledge: Knowledge;
+  readonly lifecycle: Lifecycle;
   readonly migrations: Migrations;
   readonly calls: Calls;
   readonly close: () => Promise<void>;
 
-  constructor(world: World, knowledge: Knowledge, migrations: Migrations, calls: Calls, close: () => Promise<void>) {
+  constructor(world: World, { knowledge, lifecycle, migrations, calls, close }: ProcessParts) {
     this.world = world;
     this.knowledge = knowledge;
+    this.lifecycle = lifecycle;
     this.migrations = migrations;
     this.calls = calls;
     this.close = close;
@@ -148,21 +158,4 @@ export function legacyFile(path: string, tables: Readonly<Record<string, readonl
 
 export function triples(count: number, salt = ""): (readonly [string, string, string])[] {
   return Array.from({ length: count }, (_, i) => [`http://x/s${salt}${i % 37}`, `http://x/p${i % 5}`, i % 3 === 0 ? `http://x/o${i}` : `words ${i}`] as const);
-}
-
-function unused(): never {
-  throw new Error("nothing here is parsed or embedded");
-}
-
-function watched<Port extends object>(label: string, port: Port, calls: Calls, gate: { readonly on: boolean }): Port {
-  return new Proxy(port, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      const bound = (value as (...given: readonly unknown[]) => unknown).bind(target);
-      // What gives rows one by one is no promise; what it reads from is watched.
-      if (typeof name !== "string" || name === "openContainer" || name === "rows") return bound;
-      return (...given: readonly unknown[]) => (gate.on ? calls.call(`${label}.${name} ${String(given[1])}`, async () => bound(...given)) : bound(...given));
-    },
-  });
 }

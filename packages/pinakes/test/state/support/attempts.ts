@@ -91,6 +91,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "workflows.stats": (s, who) => s.workflows.stats(who),
   "memories.list": (s, who, t) => s.memories.list(who, t.aid, { session_id: t.sid }),
   "memories.list by relevance": (s, who, t) => s.memories.list(who, t.aid, { sort: "relevance" }),
+  "memories.agents": (s, who) => s.memories.agents(who, { limit: 100 }),
   "memories.sessions": (s, who, t) => s.memories.sessions(who, t.aid),
   "memories.deleteSession": (s, who, t) => s.memories.deleteSession(who, t.aid, t.sid),
   "memories.deleteSession, a unit": (s, who, t) => s.memories.deleteSession(who, t.aid, t.unit),

@@ -1,5 +1,6 @@
 /** The writer's thread: takes what has arrived, up to a bound, into one transaction, and answers when it is on disk. */
 import { parentPort, workerData } from "node:worker_threads";
+import { GroupQueue } from "../group-queue.ts";
 import { sendError, type Reply } from "../messages.ts";
 import { openDatabase } from "../schema.ts";
 import type { CloseRequest, WriteRequest } from "./messages.ts";
@@ -16,36 +17,13 @@ const writer = new TripleWriter(db);
 
 /** A larger group would make its first member wait for the last one's quads. */
 const groupQuadsMax = 20_000;
-let queue: WriteRequest[] = [];
-let scheduled = false;
+const queue = new GroupQueue<WriteRequest>({ sizeOf, groupSizeMax: groupQuadsMax, commit });
 
-function schedule(): void {
-  if (scheduled) return;
-  scheduled = true;
-  // After all messages that have arrived were taken in.
-  setImmediate(work);
-}
-
-function work(): void {
-  scheduled = false;
-  const group = takeGroup();
+function commit(group: readonly WriteRequest[]): void {
   for (const [i, outcome] of writer.commit(group).entries()) {
     const { call } = group[i] as WriteRequest;
     reply("value" in outcome ? { kind: "answer", call, value: outcome.value } : { kind: "error", call, error: sendError(outcome.error) });
   }
-  if (queue.length > 0) schedule();
-}
-
-function takeGroup(): WriteRequest[] {
-  let quads = 0;
-  let count = 0;
-  while (count < queue.length && (count === 0 || quads < groupQuadsMax)) {
-    quads += sizeOf(queue[count] as WriteRequest);
-    count += 1;
-  }
-  const group = queue.slice(0, count);
-  queue = queue.slice(count);
-  return group;
 }
 
 function sizeOf(request: WriteRequest): number {
@@ -59,13 +37,12 @@ function reply(message: Reply): void {
 
 port.on("message", (message: WriteRequest | CloseRequest) => {
   if (message.kind === "close") {
-    while (queue.length > 0) work();
+    queue.drain();
     db.close();
     reply({ kind: "answer", call: message.call, value: undefined });
     // After the answer was sent.
     setImmediate(() => port.close());
     return;
   }
-  queue.push(message);
-  schedule();
+  queue.add(message);
 });

@@ -1,0 +1,42 @@
+/** Terms of RDF as texts: as the server reads them, and as people do. */
+import type { BoundTerm, Term } from "./graph.ts";
+
+/** `<iri>`, `"words"@en`, `"1"^^<datatype>` or `_:label`. The server knows no escapes: a literal ends with its last quote. */
+export function termText({ type, value, language, datatype }: Term): string {
+  if (type === "iri") return `<${value}>`;
+  if (type === "blank") return `_:${value}`;
+  if (language !== undefined) return `"${value}"@${language}`;
+  return datatype === undefined ? `"${value}"` : `"${value}"^^<${datatype}>`;
+}
+
+/** Undefined for a text that is none. */
+export function readTerm(text: string): Term | undefined {
+  if (text.startsWith("<") && text.endsWith(">")) return { type: "iri", value: text.slice(1, -1) };
+  if (text.startsWith("_:")) return { type: "blank", value: text.slice(2) };
+  if (!text.startsWith('"')) return /^[a-z][a-z0-9+.-]*:/i.test(text) ? { type: "iri", value: text } : undefined;
+  const end = text.lastIndexOf('"');
+  if (end === 0) return undefined;
+  const value = text.slice(1, end);
+  const rest = text.slice(end + 1);
+  if (rest.startsWith("@")) return { type: "literal", value, language: rest.slice(1) };
+  return rest.startsWith("^^<") ? { type: "literal", value, datatype: rest.slice(3, -1) } : { type: "literal", value };
+}
+
+export function termOfBound({ type, value, "xml:lang": language, datatype }: BoundTerm): Term {
+  if (type === "uri") return { type: "iri", value };
+  if (type === "bnode") return { type: "blank", value };
+  return { type: "literal", value, ...(language === undefined ? {} : { language }), ...(datatype === undefined ? {} : { datatype }) };
+}
+
+/** The last part of an IRI, or the words of a literal: enough to know it by. */
+export function shortTerm({ type, value }: Term): string {
+  if (type === "blank") return `_:${value}`;
+  if (type === "literal") return value;
+  const last = /[^/#:]+(?=[/#]?$)/.exec(value)?.[0];
+  if (last === undefined) return value;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}

@@ -1,0 +1,57 @@
+import { Link } from "@tanstack/react-router";
+import { Archive, ArchiveRestore, Pencil, RefreshCw, Search, Trash2 } from "lucide-react";
+import { useState } from "react";
+import type { Collection } from "../../api/collections.ts";
+import { collectionStrings } from "../../strings/collection.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Menu, type MenuEntry } from "../../ui/menu.tsx";
+import { ArchiveDialog } from "./archive-dialog.tsx";
+import { DeleteDialog } from "./delete-dialog.tsx";
+import { labSearch } from "./lab-search.ts";
+import { ReindexDialog } from "./reindex-dialog.tsx";
+import type { CollectionSearch } from "./routes.ts";
+
+const s = collectionStrings.actions;
+
+interface Props {
+  readonly collection: Collection;
+  readonly onChange: (next: Partial<CollectionSearch>) => void;
+}
+
+export function CollectionActions({ collection, onChange }: Props) {
+  const [asked, setAsked] = useState<"archive" | "reindex" | "delete">();
+  const { access, status, repository_id: rid, collection_id: cid } = collection;
+  const mayChange = access === "ADMIN";
+  const archived = status === "ARCHIVED";
+  const entries: readonly MenuEntry[] = [
+    {
+      label: archived ? s.unarchive : s.archive,
+      icon: archived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />,
+      disabled: !mayChange,
+      onChoose: () => setAsked("archive"),
+    },
+    { label: s.reindex, icon: <RefreshCw aria-hidden />, disabled: !mayChange || archived, onChoose: () => setAsked("reindex") },
+    { label: s.delete, icon: <Trash2 aria-hidden />, danger: true, disabled: !mayChange, onChoose: () => setAsked("delete") },
+  ];
+  const close = () => setAsked(undefined);
+  const follow = (job: string) => {
+    close();
+    onChange({ job });
+  };
+  return (
+    <>
+      <Link to="/search" search={labSearch({ rid, cid })} className={buttonClass()}>
+        <Search aria-hidden />
+        {s.search}
+      </Link>
+      <Button onClick={() => onChange({ edit: true })} disabled={!mayChange || archived}>
+        <Pencil aria-hidden />
+        {s.edit}
+      </Button>
+      <Menu label={s.more} entries={entries} />
+      {asked === "archive" && <ArchiveDialog collection={collection} onClose={close} />}
+      {asked === "reindex" && <ReindexDialog collection={collection} onClose={close} onStarted={follow} />}
+      {asked === "delete" && <DeleteDialog collection={collection} onClose={close} onStarted={follow} />}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { repositoriesOptions } from "../../api/collections.ts";
+import { collectionsStrings } from "../../strings/collections.ts";
+import { Button } from "../../ui/button.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
+import { collectionFilters, collectionSorts, type CollectionsSearch } from "./routes.ts";
+
+const { filters: s, statuses, orders } = collectionsStrings;
+
+interface Props {
+  readonly search: CollectionsSearch;
+  readonly onChange: (next: Partial<CollectionsSearch>) => void;
+}
+
+export function CollectionFilters({ search: { q, tag, repository, status, sort, order }, onChange }: Props) {
+  const repositories = useQuery(repositoriesOptions).data?.items ?? [];
+  const known = repositories.map(({ repository_id, name }) => ({ value: repository_id, label: name }));
+  // One that came with the address and is on no first page of repositories is a choice all the same.
+  const missing = repository !== undefined && known.every(({ value }) => value !== repository) ? [{ value: repository, label: repository }] : [];
+  const filtered = [q, tag, repository, status].some((one) => one !== undefined);
+  return (
+    <form role="search" aria-label={s.label} className="flex flex-wrap items-end gap-2" onSubmit={(event) => event.preventDefault()}>
+      <Typed label={s.q} value={q} className="w-full sm:w-64" onType={(next) => onChange({ q: next })} />
+      <Typed label={s.tag} value={tag} className="w-28 flex-1 sm:flex-none" onType={(next) => onChange({ tag: next })} />
+      <Select
+        label={s.repository}
+        className="w-40 flex-1 sm:flex-none"
+        value={repository ?? ""}
+        choices={[{ value: "", label: s.all }, ...known, ...missing]}
+        onChoose={(next) => onChange({ repository: next === "" ? undefined : next })}
+      />
+      <Select
+        label={s.status}
+        className="w-44 flex-1 sm:flex-none"
+        value={status ?? "live"}
+        choices={collectionFilters.map((value) => ({ value, label: statuses[value] }))}
+        onChoose={(next) => onChange({ status: next === "live" ? undefined : next })}
+      />
+      <Select
+        label={s.order}
+        className="w-44 flex-1 sm:flex-none"
+        value={`${sort ?? "created_at"} ${order ?? (sort === undefined ? "desc" : "asc")}`}
+        choices={sortChoices}
+        onChoose={(next) => onChange(sortOf(next))}
+      />
+      {filtered && (
+        <Button look="quiet" onClick={() => onChange({ q: undefined, tag: undefined, repository: undefined, status: undefined })}>
+          {s.clear}
+        </Button>
+      )}
+    </form>
+  );
+}
+
+const sortChoices = Object.entries(orders).map(([value, label]) => ({ value, label }));
+
+/** The server's own order needs no words in the address. */
+function sortOf(choice: string): Pick<CollectionsSearch, "sort" | "order"> {
+  const [name, order] = choice.split(" ");
+  const sort = collectionSorts.find((one) => one === name);
+  return choice === "created_at desc" ? { sort: undefined, order: undefined } : { sort, order: order === "desc" ? "desc" : "asc" };
+}
+
+interface TypedProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly className: string;
+  readonly onType: (value: string | undefined) => void;
+}
+
+const restMs = 250;
+
+/** The server is asked when the typing rests, not at every letter. */
+function Typed({ label, value = "", className, onType }: TypedProps) {
+  const [typed, setTyped] = useState(value);
+  const sent = useRef(value);
+  // From elsewhere, such as a link. What comes back of the typing itself must not undo a letter that was typed since.
+  useEffect(() => {
+    if (value !== sent.current) setTyped(value);
+    sent.current = value;
+  }, [value]);
+  useEffect(() => {
+    if (typed === value) return;
+    const timer = setTimeout(() => {
+      sent.current = typed;
+      onType(typed === "" ? undefined : typed);
+    }, restMs);
+    return () => clearTimeout(timer);
+  }, [typed, value, onType]);
+  return <TextField type="search" label={label} className={className} value={typed} onChange={({ target }) => setTyped(target.value)} />;
+}

@@ -1,0 +1,42 @@
+/** Each part is loaded when it is first looked at. */
+import { lazy, Suspense, type ReactNode } from "react";
+import type { Collection, CollectionId } from "../../api/collections.ts";
+import { collectionStrings as s } from "../../strings/collection.ts";
+import { Loading } from "../../ui/states.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { collectionTabs, type CollectionSearch } from "./routes.ts";
+
+const DocumentsTab = lazy(async () => ({ default: (await import("../documents/documents-tab.tsx")).DocumentsTab }));
+const AskTab = lazy(() => import("./ask-tab.tsx"));
+const SettingsTab = lazy(() => import("./settings-tab.tsx"));
+const VectorsTab = lazy(() => import("./vectors/vectors-tab.tsx"));
+const PipelinesTab = lazy(() => import("./pipelines/pipelines-tab.tsx"));
+
+interface Props {
+  readonly id: CollectionId;
+  readonly collection: Collection;
+  readonly search: CollectionSearch;
+  readonly onChange: (next: Partial<CollectionSearch>) => void;
+}
+
+export function CollectionTabs({ id, collection, search, onChange }: Props) {
+  const contents: Readonly<Record<(typeof collectionTabs)[number], ReactNode>> = {
+    documents: <DocumentsTab {...id} />,
+    ask: <AskTab id={id} asked={search.ask} onAsk={(ask) => onChange({ ask })} />,
+    settings: <SettingsTab collection={collection} onEdit={() => onChange({ edit: true })} />,
+    vectors: <VectorsTab id={id} mayCompact={collection.access === "ADMIN"} />,
+    pipelines: <PipelinesTab id={id} mayChange={collection.access === "ADMIN"} onFollow={(job) => onChange({ job })} />,
+  };
+  return (
+    <Tabs
+      label={s.tabsLabel}
+      value={search.tab ?? "documents"}
+      onChoose={(tab) => onChange({ tab: tab === "documents" ? undefined : tab })}
+      tabs={collectionTabs.map((value) => ({
+        value,
+        label: s.tabs[value],
+        content: <Suspense fallback={<Loading />}>{contents[value]}</Suspense>,
+      }))}
+    />
+  );
+}

@@ -1,0 +1,119 @@
+/** Work on the collection, while it is under way and when it is done. Its id stands in the address: a reload goes on with it. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { restoreCollection } from "../../api/collection-changes.ts";
+import type { CollectionId } from "../../api/collections.ts";
+import { jobOptions, type Job } from "../../api/work.ts";
+import { formatDateTime, formatNumber } from "../../lib/format.ts";
+import { collectionStrings } from "../../strings/collection.ts";
+import { Status } from "../../ui/badge.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { PurgeReport } from "./purge-report.tsx";
+
+const s = collectionStrings.work;
+
+interface Props {
+  readonly jobId: string;
+  readonly collection: CollectionId;
+  readonly onHide: () => void;
+}
+
+export function FollowedJob({ jobId, collection, onHide }: Props) {
+  const { data: job, error, refetch } = useQuery(jobOptions(jobId));
+  useRefreshAtEnd(job, collection);
+  const title = job === undefined ? "…" : (s.titles[job.kind] ?? s.other(job.kind));
+  return (
+    <Panel
+      title={title}
+      actions={
+        <>
+          {job !== undefined && <Status value={job.status} />}
+          <Button size="small" look="quiet" onClick={onHide}>
+            {s.hide}
+          </Button>
+        </>
+      }
+    >
+      {job === undefined ? (
+        error === null ? (
+          <Loading />
+        ) : (
+          <ErrorBox error={error} onRetry={() => void refetch()} />
+        )
+      ) : (
+        <JobState job={job} collection={collection} onHide={onHide} />
+      )}
+    </Panel>
+  );
+}
+
+function JobState({ job, collection, onHide }: { readonly job: Job; readonly collection: CollectionId; readonly onHide: () => void }) {
+  if (job.kind === "purge") return <PurgeReport operationId={job.job_id} />;
+  const until = job.result?.["mode"] === "soft" ? job.result["purge_at"] : undefined;
+  if (typeof until === "string") return <InTrash until={until} collection={collection} onRestored={onHide} />;
+  return (
+    <div className="flex flex-col gap-3 text-sm">
+      {job.progress.total > 0 ? <Progress {...job.progress} /> : job.status === "queued" && <p className="text-soft">{s.waiting}</p>}
+      {job.error !== null && <p className="break-words text-bad">{job.error}</p>}
+      <Link to="/jobs" className="self-start text-brand hover:underline">
+        {s.jobs}
+      </Link>
+    </div>
+  );
+}
+
+function Progress({ done, total }: Job["progress"]) {
+  const words = s.progress(formatNumber(done), formatNumber(total));
+  return (
+    <div>
+      <progress className="h-2 w-full accent-brand" value={done} max={total} aria-label={words} />
+      <p className="text-soft">{words}</p>
+    </div>
+  );
+}
+
+interface InTrashProps {
+  readonly until: string;
+  readonly collection: CollectionId;
+  readonly onRestored: () => void;
+}
+
+function InTrash({ until, collection, onRestored }: InTrashProps) {
+  const client = useQueryClient();
+  const restoring = useMutation({
+    mutationFn: () => restoreCollection(collection),
+    onSuccess: async () => {
+      await Promise.all([["collection", collection.rid, collection.cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })));
+      toast(s.restored);
+      onRestored();
+    },
+  });
+  return (
+    <div className="flex flex-col gap-3 text-sm">
+      <p>{s.restorable(formatDateTime(until))}</p>
+      {restoring.error !== null && <ErrorBox error={restoring.error} />}
+      <div className="flex flex-wrap gap-2">
+        <Button onClick={() => restoring.mutate()} disabled={restoring.isPending}>
+          {s.restore}
+        </Button>
+        <Link to="/trash" className={buttonClass("quiet")}>
+          {collectionStrings.toTrash}
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+/** What the work did to the collection is read when it ends. */
+function useRefreshAtEnd(job: Job | undefined, { rid, cid }: CollectionId): void {
+  const client = useQueryClient();
+  const ended = job !== undefined && job.status !== "queued" && job.status !== "running";
+  useEffect(() => {
+    if (!ended) return;
+    for (const kind of ["collection", "documents", "usage"]) void client.invalidateQueries({ queryKey: [kind, rid, cid] });
+  }, [client, ended, rid, cid]);
+}

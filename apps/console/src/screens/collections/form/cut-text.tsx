@@ -1,0 +1,54 @@
+/** A text with its passages drawn into it: where each begins, and what two of them share. */
+import { Fragment } from "react";
+import type { Piece } from "../../../api/chunking.ts";
+import { cx } from "../../../lib/class-names.ts";
+import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
+
+export function CutText({ text, pieces }: { readonly text: string; readonly pieces: readonly Piece[] }) {
+  const stretches = stretchesOf(text, pieces);
+  return (
+    <div>
+      <div
+        className="max-h-80 overflow-auto rounded-md border p-3 font-mono text-xs leading-6 break-words whitespace-pre-wrap"
+        tabIndex={0}
+        role="group"
+        aria-label={s.previewCut}
+      >
+        {stretches.map(({ at, words, begins, inside }) => (
+          <Fragment key={at}>
+            {begins.map((index) => (
+              <span key={index} className="mr-0.5 rounded bg-brand px-1 py-0.5 text-[10px] font-semibold text-brand-ink">
+                {index + 1}
+              </span>
+            ))}
+            {inside.length > 1 ? <mark>{words}</mark> : <span className={cx(inside[0] !== undefined && inside[0] % 2 === 1 && "bg-raised")}>{words}</span>}
+          </Fragment>
+        ))}
+      </div>
+      <p className="mt-1 text-xs text-soft">{s.previewLegend}</p>
+    </div>
+  );
+}
+
+interface Stretch {
+  readonly at: number;
+  readonly words: string;
+  /** The passages that begin here, and all that hold it. */
+  readonly begins: readonly number[];
+  readonly inside: readonly number[];
+}
+
+/** Cuts the text wherever a passage begins or ends. Passages come in the order of their beginnings. */
+function stretchesOf(text: string, pieces: readonly Piece[]): readonly Stretch[] {
+  const last = pieces.at(-1)?.end ?? text.length;
+  const edges = [...new Set([0, last, ...pieces.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b);
+  return edges.slice(0, -1).map((at, index) => {
+    const end = edges[index + 1] ?? text.length;
+    return {
+      at,
+      words: text.slice(at, end),
+      begins: pieces.filter((piece) => piece.start === at).map((piece) => piece.index),
+      inside: pieces.filter((piece) => piece.start <= at && piece.end >= end).map((piece) => piece.index),
+    };
+  });
+}

@@ -1,0 +1,33 @@
+/** Which field a refusal is about. The server begins its sentence with the name of the field, or lists all that are wrong. */
+import { isProblem, ProblemError } from "../../../api/problem.ts";
+
+/** By the server's name of the field, such as `chunking_strategy.chunk_size`. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+const named = /^([a-z_]+(?:\.[a-z_]+|\[\d+\])*): (.+)$/s;
+
+export function fieldErrorsOf(error: unknown): FieldErrors {
+  if (!(error instanceof ProblemError)) return {};
+  const listed = error.problem["errors"];
+  if (Array.isArray(listed) && listed.length > 0) return Object.fromEntries(listed.filter(isListed).map(({ path, message }) => [path, message]));
+  // A name or an id that is taken is no field of a message, but a reader looks for it there.
+  const detail = error.message;
+  if (isProblem(error, 409))
+    return detail.startsWith("A repository") ? { repository_id: detail } : { [detail.includes(" named ") ? "name" : "collection_id"]: detail };
+  const found = named.exec(detail);
+  return found?.[1] === undefined || found[2] === undefined ? {} : { [found[1]]: found[2] };
+}
+
+/** The field itself, or a part of it: `metadata.tags[0]` is about `metadata.tags`. */
+export function errorAt(errors: FieldErrors, field: string): string | undefined {
+  const [, message] = Object.entries(errors).find(([name]) => isAt(name, field)) ?? [];
+  return message;
+}
+
+export function isAt(name: string, field: string): boolean {
+  return name === field || name.startsWith(`${field}.`) || name.startsWith(`${field}[`);
+}
+
+function isListed(one: unknown): one is { readonly path: string; readonly message: string } {
+  return typeof one === "object" && one !== null && "path" in one && "message" in one;
+}

@@ -1,0 +1,11 @@
+import type { Collection } from "../../../api/collections.ts";
+import type { FieldErrors } from "./field-errors.ts";
+import type { FormValues } from "./form-values.ts";
+
+export interface StepProps {
+  readonly values: FormValues;
+  readonly onChange: (next: Partial<FormValues>) => void;
+  readonly errors: FieldErrors;
+  /** The collection that is edited; a new one is made without it. */
+  readonly collection?: Collection | undefined;
+}

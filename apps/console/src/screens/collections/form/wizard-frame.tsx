@@ -1,0 +1,105 @@
+/** The sheet that both making and editing a collection share: steps that can be taken in any order, and what is done at the end. */
+import { useState, type ReactNode } from "react";
+import { CircleAlert } from "lucide-react";
+import { cx } from "../../../lib/class-names.ts";
+import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
+import { uiStrings } from "../../../strings/ui.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { ErrorBox } from "../../../ui/states.tsx";
+import { AccessStep } from "./access-step.tsx";
+import { BasicsStep } from "./basics-step.tsx";
+import { ChunkingStep } from "./chunking-step.tsx";
+import type { FieldErrors } from "./field-errors.ts";
+import { LabelsStep } from "./labels-step.tsx";
+import type { StepProps } from "./step-props.ts";
+import { firstWithErrors, hasErrors, steps, type Step } from "./steps.ts";
+
+const contents: Readonly<Record<Step, (props: StepProps) => ReactNode>> = {
+  basics: BasicsStep,
+  labels: LabelsStep,
+  chunking: ChunkingStep,
+  access: AccessStep,
+};
+
+interface Props extends StepProps {
+  readonly title: string;
+  readonly action: string;
+  readonly pendingAction: string;
+  readonly pending: boolean;
+  /** What could not be shown at a field. */
+  readonly error: unknown;
+  readonly onSubmit: () => void;
+  readonly onClose: () => void;
+}
+
+export function WizardFrame({ title, action, pendingAction, pending, error, onSubmit, onClose, ...step }: Props) {
+  const [at, setAt] = useStep(step.errors);
+  const Content = contents[at];
+  const index = steps.indexOf(at);
+  const [before, after] = [steps[index - 1], steps[index + 1]];
+  return (
+    <Dialog open onClose={onClose} title={title} place="side">
+      <form
+        className="flex min-h-full flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (after !== undefined && step.collection === undefined) setAt(after);
+          else if (!pending) onSubmit();
+        }}
+      >
+        <StepList at={at} errors={step.errors} onChoose={setAt} />
+        <div className="flex flex-1 flex-col gap-4">
+          <Content {...step} />
+        </div>
+        {error !== undefined && error !== null && <ErrorBox error={error} />}
+        <div className="sticky -bottom-5 -mx-5 -mb-5 flex flex-wrap justify-end gap-2 border-t bg-panel px-5 py-3">
+          <Button look="quiet" onClick={onClose}>
+            {uiStrings.cancel}
+          </Button>
+          {before !== undefined && <Button onClick={() => setAt(before)}>{s.back}</Button>}
+          {after !== undefined && <Button onClick={() => setAt(after)}>{s.next}</Button>}
+          <Button look="main" disabled={pending} onClick={onSubmit}>
+            {pending ? pendingAction : action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function StepList({ at, errors, onChoose }: { readonly at: Step; readonly errors: FieldErrors; readonly onChoose: (step: Step) => void }) {
+  return (
+    <ol aria-label={s.stepsLabel} className="flex flex-wrap gap-1">
+      {steps.map((step, index) => (
+        <li key={step}>
+          <button
+            type="button"
+            aria-current={step === at ? "step" : undefined}
+            onClick={() => onChoose(step)}
+            className={cx(
+              "flex items-center gap-1.5 rounded-md px-2 py-1 text-sm text-soft hover:bg-raised",
+              step === at && "bg-brand-soft font-medium text-brand",
+              hasErrors(step, errors) && "text-bad",
+            )}
+          >
+            <span aria-hidden>{index + 1}</span>
+            {s.steps[step]}
+            {hasErrors(step, errors) && <CircleAlert className="size-3.5" aria-label={s.hasErrors} />}
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** New errors lead to the first step that has one, unless the step in sight has one itself. */
+function useStep(errors: FieldErrors): readonly [Step, (step: Step) => void] {
+  const [at, setAt] = useState<Step>("basics");
+  const [seen, setSeen] = useState(errors);
+  if (seen !== errors) {
+    setSeen(errors);
+    if (!hasErrors(at, errors)) setAt(firstWithErrors(errors) ?? at);
+  }
+  return [at, setAt];
+}

@@ -1,0 +1,7 @@
+/** Where the search lab begins when it is opened from a collection. */
+import { refOf } from "../../api/collection-ref.ts";
+import type { CollectionId } from "../../api/collections.ts";
+
+export function labSearch(id: CollectionId, more: { readonly q?: string | undefined; readonly asof?: string | undefined } = {}) {
+  return { in: [refOf(id)], ...more };
+}

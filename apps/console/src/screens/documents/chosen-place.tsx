@@ -1,0 +1,62 @@
+/** The chosen place in words, and as a citation to be copied. */
+import type { Document } from "../../api/documents.ts";
+import type { Citation } from "../../api/search.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Facts, Panel } from "../../ui/panel.tsx";
+import type { Passage } from "../../api/document-parts.ts";
+import type { Span } from "./text-marks.ts";
+import type { Place } from "./use-place.ts";
+
+const s = documentStrings.passages;
+
+interface ChosenPlaceProps {
+  readonly document: Document;
+  readonly place: Place;
+  readonly span: Span;
+}
+
+export function ChosenPlace({ document, place: { chosen, choose }, span }: ChosenPlaceProps) {
+  const { page, section } = chosen ?? {};
+  return (
+    <Panel
+      title={chosen === undefined ? s.chosen : s.number(chosen.index)}
+      actions={
+        <Button size="small" look="quiet" onClick={() => choose(undefined)}>
+          {s.clear}
+        </Button>
+      }
+    >
+      <Facts
+        of={[
+          [s.where, s.characters(span.start, span.end)],
+          ...(page === undefined ? [] : [[s.page, page] as const]),
+          ...(section === undefined ? [] : [[s.section, section] as const]),
+        ]}
+      />
+      {chosen !== undefined && (
+        <div className="mt-2 -ml-2">
+          <CopyButton text={JSON.stringify(citationOf(document, chosen), undefined, 2)} label={s.copyCitation} />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+/** As searches give it, and as POST /v1/citations:verify takes it. */
+function citationOf({ repository_id, collection_id, document_id, name, live_version, version }: Document, passage: Passage): Citation {
+  const { page, section, start, end, text } = passage;
+  return {
+    repository_id,
+    collection_id,
+    document_id,
+    filename: name,
+    version: live_version ?? version,
+    ...(page === undefined ? {} : { page }),
+    ...(section === undefined ? {} : { section }),
+    start,
+    end,
+    quote: text,
+  };
+}

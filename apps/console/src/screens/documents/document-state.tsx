@@ -1,0 +1,28 @@
+/** What is happening to the document now, in words; nothing when it is simply there. */
+import type { Document } from "../../api/documents.ts";
+import { documentStrings } from "../../strings/documents.ts";
+
+const s = documentStrings.page;
+
+export function DocumentState({ document: { status, error, attempts, live_version, progress } }: { readonly document: Document }) {
+  if (status === "indexed") return null;
+  if (status === "failed")
+    return (
+      <div role="alert" className="rounded-lg bg-bad-soft p-4 text-sm">
+        <p className="font-medium text-bad">{live_version === null ? s.failed : s.failedAgain}</p>
+        <p className="break-words">{error}</p>
+        <p className="text-soft">{s.attempts(attempts)}</p>
+      </div>
+    );
+  return (
+    <div role="status" className="rounded-lg bg-brand-soft p-4 text-sm">
+      <p>{live_version === null ? s.underWay : s.renewing}</p>
+      {progress !== null && progress !== undefined && progress.total > 0 && (
+        <>
+          <p>{documentStrings.list.progress(progress.done, progress.total)}</p>
+          <progress className="h-1 w-full accent-brand" max={progress.total} value={progress.done} aria-label={documentStrings.upload.indexing} />
+        </>
+      )}
+    </div>
+  );
+}

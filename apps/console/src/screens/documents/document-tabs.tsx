@@ -1,0 +1,46 @@
+import { getRouteApi } from "@tanstack/react-router";
+import type { Document, DocumentId } from "../../api/documents.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { Empty } from "../../ui/states.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { MetadataTab } from "./metadata-tab.tsx";
+import { PassagesTab } from "./passages-tab.tsx";
+import { TextTab } from "./text-tab.tsx";
+import { TriplesTab } from "./triples-tab.tsx";
+import { usePlace } from "./use-place.ts";
+import { VersionsTab } from "./versions-tab.tsx";
+
+const { page: s, passages: words } = documentStrings;
+const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
+
+interface DocumentTabsProps {
+  readonly id: DocumentId;
+  readonly document: Document;
+}
+
+export function DocumentTabs({ id, document }: DocumentTabsProps) {
+  const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
+  // Nothing was indexed yet: there is no text to show and nothing to ask for.
+  const live = document.live_version !== null;
+  const none = <Empty title={words.nothing}>{words.nothingText}</Empty>;
+  return (
+    <Tabs
+      label={s.tabs}
+      value={tab ?? "text"}
+      onChoose={(value) => void navigate({ search: (old) => ({ ...old, tab: value === "text" ? undefined : value }), replace: true })}
+      tabs={[
+        { value: "text", label: s.text, content: live ? <WithPlace id={id} document={document} tab="text" /> : none },
+        { value: "passages", label: s.passages, content: live ? <WithPlace id={id} document={document} tab="passages" /> : none },
+        { value: "triples", label: s.triples, content: live ? <TriplesTab id={id} document={document} /> : none },
+        { value: "versions", label: s.versions, content: <VersionsTab id={id} document={document} /> },
+        { value: "metadata", label: s.metadata, content: <MetadataTab document={document} /> },
+      ]}
+    />
+  );
+}
+
+function WithPlace({ id, document, tab }: DocumentTabsProps & { readonly tab: "text" | "passages" }) {
+  const place = usePlace(id, document);
+  return tab === "text" ? <TextTab id={id} document={document} place={place} /> : <PassagesTab place={place} />;
+}

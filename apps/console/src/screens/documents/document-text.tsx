@@ -1,0 +1,146 @@
+/** The text as it was read from the file. It may be long, so it comes in windows, beginning with the one that holds the chosen place. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { textOptions, textWindowChars, type TextWindow } from "../../api/document-parts.ts";
+import type { Document, DocumentId } from "../../api/documents.ts";
+import { cx } from "../../lib/class-names.ts";
+import { formatNumber } from "../../lib/format.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { Button } from "../../ui/button.tsx";
+import { Select } from "../../ui/field.tsx";
+import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { piecesOf, type Piece, type Span } from "./text-marks.ts";
+import type { Place } from "./use-place.ts";
+
+const s = documentStrings.text;
+
+interface DocumentTextProps {
+  readonly id: DocumentId;
+  readonly document: Document;
+  readonly place: Place;
+}
+
+export function DocumentText({ id, document, place }: DocumentTextProps) {
+  const { span } = place;
+  const [first, setFirst] = useState(() => windowOf(span));
+  const text = useInfiniteQuery(textOptions(id, document, first));
+  const windows = text.data?.pages;
+  const [from, to] = [windows?.[0]?.start ?? 0, windows?.at(-1)?.end ?? 0];
+  const length = windows?.[0]?.length ?? 0;
+  // A place that is not in the windows that are here: begin anew with the one that holds it.
+  if (windows !== undefined && span !== undefined && (span.start < from || span.start >= to) && span.start < length && windowOf(span) !== first)
+    setFirst(windowOf(span));
+  const { hasNextPage, isFetching, fetchNextPage } = text;
+  const cutOff = span !== undefined && windows !== undefined && span.start < to && span.end > to && hasNextPage;
+  useEffect(() => {
+    if (cutOff && !isFetching) void fetchNextPage();
+  }, [cutOff, isFetching, fetchNextPage]);
+  if (windows === undefined) return text.error === null ? <Loading what={s.loading} /> : <ErrorBox error={text.error} onRetry={() => void text.refetch()} />;
+  return (
+    <>
+      {windows.flatMap(({ warnings }) => warnings).length > 0 && <Warnings windows={windows} />}
+      {span !== undefined && span.start >= length && (
+        <p role="alert" className="rounded-md bg-warn-soft p-3 text-sm text-warn">
+          {s.outside}
+        </p>
+      )}
+      <div className="overflow-hidden rounded-lg border bg-panel">
+        <Scroller place={place} windows={windows} text={text} />
+        <div className="flex flex-wrap items-center justify-between gap-2 border-t px-3 py-1.5 text-xs text-soft">
+          <p>{s.range(formatNumber(from), formatNumber(to), formatNumber(length))}</p>
+          <p>{s.marked}</p>
+        </div>
+      </div>
+      <GoToPage windows={windows} onGo={place.chooseSpan} />
+    </>
+  );
+}
+
+type TextQuery = ReturnType<typeof useInfiniteQuery<TextWindow>>;
+
+interface ScrollerProps {
+  readonly place: Place;
+  readonly windows: readonly TextWindow[];
+  readonly text: Pick<TextQuery, "hasNextPage" | "hasPreviousPage" | "isFetching"> & {
+    readonly fetchNextPage: () => unknown;
+    readonly fetchPreviousPage: () => unknown;
+  };
+}
+
+function Scroller({ place: { span, passages }, windows, text }: ScrollerProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const mark = useRef<HTMLElement>(null);
+  const whole = windows.map((one) => one.text).join("");
+  const from = windows[0]?.start ?? 0;
+  const pieces = piecesOf(whole, from, passages.items ?? [], span);
+  const at = pieces.findIndex(({ chosen }) => chosen);
+  const shown = at >= 0;
+  useEffect(() => {
+    if (shown) scrollTo(scroller.current, mark.current);
+  }, [shown, span?.start, span?.end]);
+  if (whole === "" && from === 0) return <Empty title={s.nothing} />;
+  return (
+    <div ref={scroller} role="region" aria-label={s.label} tabIndex={0} className="max-h-[68dvh] overflow-y-auto p-4 focus-visible:-outline-offset-2">
+      {text.hasPreviousPage && (
+        <Button size="small" className="mb-3" disabled={text.isFetching} onClick={() => void text.fetchPreviousPage()}>
+          {s.earlier}
+        </Button>
+      )}
+      <div className="max-w-prose leading-6 break-words whitespace-pre-wrap">
+        {pieces.map((piece, index) => (
+          <PieceView key={piece.start} piece={piece} {...(index === at ? { ref: mark } : {})} />
+        ))}
+      </div>
+      {text.hasNextPage && (
+        <Button size="small" className="mt-3" disabled={text.isFetching} onClick={() => void text.fetchNextPage()}>
+          {s.later}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Only the text is scrolled, not the page around it. What stands before the place stays in sight too. */
+function scrollTo(scroller: HTMLElement | null, mark: HTMLElement | null): void {
+  if (scroller === null || mark === null) return;
+  const distance = mark.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+  scroller.scrollBy({ top: distance - scroller.clientHeight / 4 });
+}
+
+function PieceView({ piece: { text, passages, odd, chosen }, ref }: { readonly piece: Piece; readonly ref?: React.Ref<HTMLElement> }) {
+  if (chosen) return <mark ref={ref}>{text}</mark>;
+  // Neighbours in turns, so that one sees where a passage ends; what two share is tinted most.
+  return <span className={cx(passages === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), passages > 1 && "bg-brand-soft")}>{text}</span>;
+}
+
+function Warnings({ windows }: { readonly windows: readonly TextWindow[] }) {
+  return (
+    <ul className="rounded-md bg-warn-soft p-3 text-sm text-warn">
+      {[...new Set(windows.flatMap(({ warnings }) => warnings))].map((warning) => (
+        <li key={warning}>{warning}</li>
+      ))}
+    </ul>
+  );
+}
+
+function GoToPage({ windows, onGo }: { readonly windows: readonly TextWindow[]; readonly onGo: (span: Span) => void }) {
+  const pages = new Map(windows.flatMap(({ pages: of }) => of).map((one) => [String(one.page), one]));
+  if (pages.size < 2) return null;
+  const choices = [{ value: "", label: s.choosePage }, ...[...pages].map(([value, { page }]) => ({ value, label: s.page(page) }))];
+  return (
+    <Select
+      label={s.goToPage}
+      className="max-w-48"
+      value=""
+      choices={choices}
+      onChoose={(value) => {
+        const page = pages.get(value);
+        if (page !== undefined) onGo({ start: page.start, end: page.end });
+      }}
+    />
+  );
+}
+
+function windowOf(span: Span | undefined): number {
+  return span === undefined ? 0 : Math.floor(span.start / textWindowChars);
+}

@@ -1,0 +1,95 @@
+/** The documents of a collection: added, filtered, opened. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { CollectionId } from "../../api/collections.ts";
+import { documentsOptions } from "../../api/documents.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { Button } from "../../ui/button.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { documentColumns } from "./document-columns.tsx";
+import { useDocumentFilters } from "./document-filters.ts";
+import { DropZone } from "./drop-zone.tsx";
+import { documentLink } from "./links.ts";
+import { UploadList } from "./upload-list.tsx";
+import { addUploads } from "./upload-queue.ts";
+import { useDocumentActions } from "./use-document-actions.tsx";
+
+const s = documentStrings.list;
+const { status: statusWords } = documentStrings;
+
+export function DocumentsTab({ rid, cid }: CollectionId) {
+  const [{ name, documentStatus, order }, setFilters] = useDocumentFilters();
+  const navigate = useNavigate();
+  const actions = useDocumentActions();
+  const list = useInfiniteQuery(documentsOptions({ rid, cid }, { q: name, status: documentStatus, order }));
+  const filtered = name !== undefined || documentStatus !== undefined;
+  return (
+    <DropZone onFiles={(files) => addUploads({ rid, cid }, files)}>
+      <UploadList of={{ rid, cid }} />
+      <Filters />
+      <DataTable
+        label={s.label}
+        columns={documentColumns(actions)}
+        items={list.data?.items}
+        rowId={({ document_id }) => document_id}
+        onOpen={({ document_id: did }) => void navigate(documentLink({ rid, cid, did }))}
+        error={list.data === undefined ? list.error : undefined}
+        onRetry={() => void list.refetch()}
+        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        empty={
+          filtered ? (
+            <Empty title={s.nothingFound} action={<Button onClick={() => setFilters({ name: undefined, documentStatus: undefined })}>{s.clear}</Button>}>
+              {s.nothingFoundText}
+            </Empty>
+          ) : (
+            <Empty title={s.nothing}>{s.nothingText}</Empty>
+          )
+        }
+      />
+      {actions.dialog}
+    </DropZone>
+  );
+}
+
+function Filters() {
+  const [{ name, documentStatus, order }, setFilters] = useDocumentFilters();
+  const [typed, setTyped] = useState(name ?? "");
+  // The address is the truth; what is typed runs ahead of it until Enter or until the field is left.
+  const [known, setKnown] = useState(name);
+  if (known !== name) {
+    setKnown(name);
+    setTyped(name ?? "");
+  }
+  const apply = () => setFilters({ name: typed.trim() === "" ? undefined : typed.trim() });
+  return (
+    <form
+      className="grid gap-2 sm:grid-cols-[minmax(12rem,1fr)_10rem_10rem]"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <TextField type="search" label={s.filterName} value={typed} onChange={({ target }) => setTyped(target.value)} onBlur={apply} />
+      <Select
+        label={s.filterStatus}
+        value={documentStatus ?? ""}
+        choices={[{ value: "", label: s.anyStatus }, ...statusChoices]}
+        onChoose={(value) => setFilters({ documentStatus: value === "" ? undefined : value })}
+      />
+      <Select
+        label={s.order}
+        value={order ?? "desc"}
+        choices={[
+          { value: "desc", label: s.newest },
+          { value: "asc", label: s.oldest },
+        ]}
+        onChoose={(value) => setFilters({ order: value === "asc" ? value : undefined })}
+      />
+    </form>
+  );
+}
+
+const statusChoices = (Object.keys(statusWords) as (keyof typeof statusWords)[]).map((value) => ({ value, label: statusWords[value] }));

@@ -1,0 +1,16 @@
+/** The address of a document, and of a place in it. All screens that point at a passage use this. */
+export interface DocumentPlace {
+  readonly rid: string;
+  readonly cid: string;
+  readonly did: string;
+  /** The passage to show. */
+  readonly chunk?: string | undefined;
+  /** Or a place in the text, in UTF-16 code units, as citations have it. */
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+}
+
+/** For <Link {...documentLink({ … })}> and navigate(documentLink({ … })). */
+export function documentLink({ rid, cid, did, chunk, start, end }: DocumentPlace) {
+  return { to: "/collections/$rid/$cid/documents/$did", params: { rid, cid, did }, search: { chunk, start, end } } as const;
+}

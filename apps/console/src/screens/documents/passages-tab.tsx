@@ -1,0 +1,42 @@
+import type { Passage } from "../../api/document-parts.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/states.tsx";
+import type { Place } from "./use-place.ts";
+
+const s = documentStrings.passages;
+const previewChars = 300;
+
+const columns: readonly Column<Passage>[] = [
+  { id: "number", header: s.title, width: "7rem", cell: ({ index }) => s.number(index) },
+  { id: "page", header: s.page, width: "4rem", align: "right", cell: ({ page }) => page ?? "" },
+  {
+    id: "section",
+    header: s.section,
+    width: "minmax(8rem,1fr)",
+    cell: ({ section = "" }) => (
+      <span className="truncate" title={section}>
+        {section}
+      </span>
+    ),
+  },
+  { id: "where", header: s.where, width: "13rem", cell: ({ start, end }) => <span className="text-soft">{s.characters(start, end)}</span> },
+  { id: "quote", header: s.quote, width: "minmax(16rem,3fr)", cell: ({ text }) => <span className="truncate">{text.slice(0, previewChars)}</span> },
+];
+
+/** A row opens the text at its passage. */
+export function PassagesTab({ place: { passages, choose } }: { readonly place: Place }) {
+  return (
+    <DataTable
+      label={s.label}
+      columns={columns}
+      items={passages.items}
+      rowId={({ chunk_id }) => chunk_id}
+      onOpen={choose}
+      error={passages.error}
+      onRetry={passages.retry}
+      more={passages.more}
+      empty={<Empty title={s.nothing}>{s.nothingText}</Empty>}
+    />
+  );
+}

@@ -1,0 +1,67 @@
+/** What the passages of the document state in the graph of its collection. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { triplesOptions, type DocumentTriple } from "../../api/document-parts.ts";
+import type { Document, DocumentId } from "../../api/documents.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Empty, Loading } from "../../ui/states.tsx";
+import { documentLink } from "./links.ts";
+
+const s = documentStrings.triples;
+
+export function TriplesTab({ id, document }: { readonly id: DocumentId; readonly document: Document }) {
+  const list = useInfiniteQuery(triplesOptions(id, document));
+  const { hasNextPage, isFetching, fetchNextPage } = list;
+  const items = list.data?.items;
+  const nothingYet = items !== undefined && items.length === 0 && hasNextPage;
+  // The server looks through a part of the graph for each answer; a part may hold nothing of this document.
+  useEffect(() => {
+    if (nothingYet && !isFetching) void fetchNextPage();
+  }, [nothingYet, isFetching, fetchNextPage]);
+  if (nothingYet && list.error === null) return <Loading what={s.looking} />;
+  return (
+    <DataTable
+      label={s.label}
+      columns={columnsOf(id)}
+      items={items}
+      rowId={({ s: subject, p, o, g }) => JSON.stringify([subject, p, o, g])}
+      error={items === undefined || nothingYet ? list.error : undefined}
+      onRetry={() => void (nothingYet ? fetchNextPage() : list.refetch())}
+      more={{ has: hasNextPage, loading: list.isFetchingNextPage, load: () => void fetchNextPage() }}
+      empty={<Empty title={s.nothing}>{s.nothingText}</Empty>}
+    />
+  );
+}
+
+function columnsOf(id: DocumentId): readonly Column<DocumentTriple>[] {
+  const term = (name: "s" | "p" | "o", header: string): Column<DocumentTriple> => ({
+    id: name,
+    header,
+    width: "minmax(12rem,1fr)",
+    cell: ({ [name]: { type, value } }) => (
+      <span className="truncate" title={value}>
+        {type === "literal" ? `“${value}”` : value}
+      </span>
+    ),
+  });
+  return [
+    term("s", s.subject),
+    term("p", s.predicate),
+    term("o", s.object),
+    { id: "from", header: s.from, width: "minmax(10rem,1fr)", cell: ({ passages }) => <From id={id} passages={passages} /> },
+  ];
+}
+
+function From({ id, passages }: { readonly id: DocumentId; readonly passages: DocumentTriple["passages"] }) {
+  return (
+    <span className="flex gap-2 truncate">
+      {passages.map(({ chunk_id, index }) => (
+        <Link key={chunk_id} {...documentLink({ ...id, chunk: chunk_id })} className="text-brand underline">
+          {documentStrings.passages.number(index)}
+        </Link>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,49 @@
+/** What becomes of files that were sent: told by the server's events, and asked for where an event may have been missed. */
+import { documentPath, type Document } from "../../api/documents.ts";
+import { onEvent } from "../../api/events.ts";
+import { isProblem } from "../../api/problem.ts";
+import { get } from "../../api/request.ts";
+import { messageOf } from "../../ui/states.tsx";
+import { allUploads, changeUpload, type Upload } from "./upload-store.ts";
+
+const askMs = 2_500;
+/** Of those that have waited longest: with a thousand files under way the events tell of the rest. */
+const askedAtOnceMax = 5;
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+onEvent(({ type, resource, data }) => {
+  if (type !== "document.status") return;
+  const upload = allUploads().find(({ state, documentId }) => state === "indexing" && documentId === resource.document_id);
+  if (upload !== undefined) told(upload, data as unknown as Told);
+});
+
+/** Begins to ask, and ends when there is nothing to ask for. */
+export function followUploads(): void {
+  timer ??= setTimeout(() => void ask(), askMs);
+}
+
+async function ask(): Promise<void> {
+  const asked = allUploads().filter(({ state }) => state === "indexing");
+  await Promise.all(asked.slice(0, askedAtOnceMax).map(askOne));
+  timer = undefined;
+  if (allUploads().some(({ state }) => state === "indexing")) followUploads();
+}
+
+async function askOne(upload: Upload): Promise<void> {
+  const { rid, cid, documentId = "" } = upload;
+  try {
+    told(upload, await get<Document>(documentPath({ rid, cid, did: documentId })));
+  } catch (error) {
+    // Deleted meanwhile, or no longer for this reader. Anything else may pass by itself, and is asked again.
+    if (isProblem(error)) changeUpload(upload.id, { state: "failed", reason: messageOf(error), documentId: undefined });
+  }
+}
+
+type Told = Pick<Document, "status" | "error" | "progress">;
+
+function told({ id }: Upload, { status, error, progress }: Told): void {
+  if (status === "indexed") changeUpload(id, { state: "indexed", progress: null });
+  else if (status === "failed") changeUpload(id, { state: "failed", reason: error ?? undefined });
+  else changeUpload(id, { progress });
+}

@@ -1,0 +1,103 @@
+/** Sends the files of the store, three at a time, and says of each why it stopped. */
+import type { CollectionId } from "../../api/collections.ts";
+import { onHealed } from "../../api/connection.ts";
+import { reindexDocument } from "../../api/document-parts.ts";
+import { isProblem as isAnswer, UnreachableError } from "../../api/problem.ts";
+import { askWhetherTaken, fileBytesMax, uploadFile } from "../../api/upload.ts";
+import { queryClient } from "../../app/query-client.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { messageOf } from "../../ui/states.tsx";
+import { followUploads } from "./upload-follow.ts";
+import { allUploads, changeUpload, dropUploads, isOver, keepUploads, uploadOf, type Upload } from "./upload-store.ts";
+
+const s = documentStrings.upload;
+const atOnceMax = 3;
+/** From this size on the server is asked by name first. */
+const askFirstBytes = 1_048_576;
+
+const aborts = new Map<number, AbortController>();
+
+/** `replace`: without asking, where the name is taken. */
+export function addUploads(place: CollectionId, files: readonly File[], replace = false): void {
+  keepUploads(
+    files.map((file) => ({
+      rid: place.rid,
+      cid: place.cid,
+      file,
+      sent: 0,
+      replace,
+      ...(file.size > fileBytesMax ? { state: "refused" as const, reason: s.tooLarge(file.size, fileBytesMax) } : { state: "waiting" as const }),
+    })),
+  );
+  pump();
+}
+
+export function cancelUpload(id: number): void {
+  aborts.get(id)?.abort();
+  const upload = uploadOf(id);
+  if (upload?.state === "waiting" || upload?.state === "exists") changeUpload(id, { state: "cancelled" });
+}
+
+/** The file takes the place of the document with its name, as the next version. */
+export function replaceUpload(id: number): void {
+  changeUpload(id, { state: "waiting", replace: true, sent: 0, reason: undefined });
+  pump();
+}
+
+export function retryUpload(id: number): void {
+  const upload = uploadOf(id);
+  if (upload === undefined) return;
+  // What the server has already need not be sent again.
+  if (upload.documentId !== undefined) void indexAgain(upload, upload.documentId);
+  else changeUpload(id, { state: "waiting", sent: 0, reason: undefined, lost: undefined });
+  pump();
+}
+
+export function clearUploads(of: readonly Upload[]): void {
+  dropUploads(new Set(of.filter(isOver).map(({ id }) => id)));
+}
+
+onHealed(() => {
+  for (const { id, lost } of allUploads()) if (lost === true) retryUpload(id);
+});
+
+function pump(): void {
+  const waiting = allUploads().filter(({ state }) => state === "waiting");
+  for (const upload of waiting.slice(0, Math.max(0, atOnceMax - aborts.size))) void send(upload);
+}
+
+async function send({ id, rid, cid, file, replace }: Upload): Promise<void> {
+  const abort = new AbortController();
+  const { signal } = abort;
+  aborts.set(id, abort);
+  changeUpload(id, { state: "sending", sent: 0 });
+  try {
+    if (file.size >= askFirstBytes) await askWhetherTaken({ rid, cid }, file.name, replace, signal);
+    const document = await uploadFile({ rid, cid }, file, { replace, signal, onProgress: (sent) => changeUpload(id, { sent }) });
+    const indexed = document.status === "indexed";
+    changeUpload(id, { state: indexed ? "indexed" : "indexing", documentId: document.document_id, sent: 1 });
+    followUploads();
+    void queryClient.invalidateQueries({ queryKey: ["documents", document.repository_id, document.collection_id] });
+  } catch (error) {
+    changeUpload(id, failureOf(error, signal));
+  } finally {
+    aborts.delete(id);
+    pump();
+  }
+}
+
+function failureOf(error: unknown, signal: AbortSignal): Partial<Upload> {
+  if (signal.aborted) return { state: "cancelled" };
+  if (isAnswer(error, 409) && error.message.includes("replace=true")) return { state: "exists" };
+  return { state: "failed", reason: messageOf(error), lost: error instanceof UnreachableError };
+}
+
+async function indexAgain({ id, rid, cid }: Upload, did: string): Promise<void> {
+  changeUpload(id, { state: "indexing", reason: undefined, progress: null });
+  try {
+    await reindexDocument({ rid, cid, did });
+    followUploads();
+  } catch (error) {
+    changeUpload(id, { state: "failed", reason: messageOf(error) });
+  }
+}

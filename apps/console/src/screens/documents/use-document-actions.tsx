@@ -1,0 +1,102 @@
+/** What can be done with a document, wherever it is shown. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { deleteDocument, downloadDocument, reindexDocument } from "../../api/document-parts.ts";
+import { documentPath, type Document, type DocumentId } from "../../api/documents.ts";
+import { isProblem } from "../../api/problem.ts";
+import { get } from "../../api/request.ts";
+import { documentStrings } from "../../strings/documents.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { toast, toastError } from "../../ui/toast.tsx";
+
+const s = documentStrings.actions;
+
+interface DocumentActions {
+  readonly download: (document: Document) => void;
+  readonly reindex: (document: Document) => void;
+  readonly askDelete: (document: Document) => void;
+  readonly pending: boolean;
+  /** To be shown somewhere on the page. */
+  readonly dialog: ReactNode;
+}
+
+export function useDocumentActions(onDeleted?: () => void): DocumentActions {
+  const client = useQueryClient();
+  const [deleting, setDeleting] = useState<Document>();
+  const changed = ({ repository_id: rid, collection_id: cid }: Document) =>
+    Promise.all([
+      client.invalidateQueries({ queryKey: ["documents", rid, cid] }),
+      client.invalidateQueries({ queryKey: ["collection", rid, cid] }),
+      client.invalidateQueries({ queryKey: ["collections"] }),
+    ]);
+  const download = useMutation({
+    mutationFn: (document: Document) => downloadDocument(idOf(document)),
+    onError: (error) => toastError(s.downloadFailed, error),
+  });
+  const reindex = useMutation({
+    mutationFn: (document: Document) => reindexDocument(idOf(document)),
+    onSuccess: (_answer, document) => {
+      toast(s.reindexed, document.name);
+      return changed(document);
+    },
+    onError: (error) => toastError(s.reindexFailed, error),
+  });
+  return {
+    download: download.mutate,
+    reindex: reindex.mutate,
+    askDelete: setDeleting,
+    pending: download.isPending || reindex.isPending,
+    dialog: deleting && (
+      <DeleteDialog
+        document={deleting}
+        onClose={() => setDeleting(undefined)}
+        onDeleted={() => {
+          toast(s.deleted(deleting.name));
+          setDeleting(undefined);
+          onDeleted?.();
+          void changed(deleting);
+        }}
+      />
+    ),
+  };
+}
+
+interface DeleteDialogProps {
+  readonly document: Document;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+function DeleteDialog({ document, onClose, onDeleted }: DeleteDialogProps) {
+  const [changedTo, setChangedTo] = useState<Document>();
+  const { etag, name } = changedTo ?? document;
+  const remove = useMutation({
+    mutationFn: () => deleteDocument(idOf(document), etag),
+    onSuccess: onDeleted,
+    // Somebody changed it: the reader sees how it is now, and decides again.
+    onError: async (error) => (isProblem(error, 412) ? setChangedTo(await get<Document>(documentPath(idOf(document)))) : undefined),
+  });
+  const stale = changedTo !== undefined && isProblem(remove.error, 412);
+  return (
+    <Confirm
+      open
+      onClose={onClose}
+      title={s.deleteTitle(name)}
+      action={s.delete}
+      onConfirm={() => remove.mutate()}
+      pending={remove.isPending}
+      {...(remove.error === null || stale ? {} : { error: remove.error })}
+    >
+      <p className="break-words">{s.deleteText}</p>
+      {stale && (
+        <p role="alert" className="mt-3 rounded-md bg-warn-soft p-3 text-warn">
+          {s.changed(changedTo.version, documentStrings.status[changedTo.status].toLowerCase())}
+        </p>
+      )}
+    </Confirm>
+  );
+}
+
+function idOf({ repository_id: rid, collection_id: cid, document_id: did }: Document): DocumentId {
+  return { rid, cid, did };
+}

@@ -1,0 +1,59 @@
+/** The place in a document that its page shows: in its address, as a passage or as characters from … to. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { passagesOptions, type Passage } from "../../api/document-parts.ts";
+import type { Document, DocumentId } from "../../api/documents.ts";
+import type { Span } from "./text-marks.ts";
+
+const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
+
+export interface Passages {
+  readonly items: readonly Passage[] | undefined;
+  readonly error: unknown;
+  readonly retry: () => void;
+  readonly more: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
+}
+
+export interface Place {
+  readonly passages: Passages;
+  readonly chosen: Passage | undefined;
+  readonly span: Span | undefined;
+  /** More passages are being read to find the chosen one. */
+  readonly looking: boolean;
+  /** The address names a passage that is not there. */
+  readonly gone: boolean;
+  readonly choose: (passage: Passage | undefined) => void;
+  readonly chooseSpan: (span: Span) => void;
+}
+
+export function usePlace(id: DocumentId, document: Document): Place {
+  const { chunk, start, end } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(passagesOptions(id, document));
+  const { hasNextPage, isFetching, fetchNextPage } = list;
+  const items = list.data?.items;
+  const given = start !== undefined && end !== undefined && start >= 0 && end > start ? { start, end } : undefined;
+  const chosen = items?.find((passage) => (chunk === undefined ? passage.start === given?.start && passage.end === given.end : passage.chunk_id === chunk));
+  const missing = chunk !== undefined && items !== undefined && chosen === undefined;
+  // Passages come in pages, and nobody knows on which one this is.
+  useEffect(() => {
+    if (missing && hasNextPage && !isFetching) void fetchNextPage();
+  }, [missing, hasNextPage, isFetching, fetchNextPage]);
+  const go = (search: { readonly chunk?: string | undefined; readonly start?: number | undefined; readonly end?: number | undefined }) =>
+    void navigate({ search: (old) => ({ ...old, tab: undefined, chunk: search.chunk, start: search.start, end: search.end }), replace: true });
+  return {
+    passages: {
+      items,
+      error: items === undefined ? list.error : undefined,
+      retry: () => void list.refetch(),
+      more: { has: hasNextPage, loading: list.isFetchingNextPage, load: () => void fetchNextPage() },
+    },
+    chosen,
+    span: given ?? chosen,
+    looking: missing && hasNextPage,
+    gone: missing && !hasNextPage && !isFetching,
+    choose: (passage) => go({ chunk: passage?.chunk_id, start: passage?.start, end: passage?.end }),
+    chooseSpan: go,
+  };
+}

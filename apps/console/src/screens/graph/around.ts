@@ -1,0 +1,53 @@
+/** An entity and what is around it. */
+import { queryOptions } from "@tanstack/react-query";
+import type { CollectionId } from "../../api/collections.ts";
+import { triplePage, type Term, type Triple } from "../../api/graph.ts";
+import { termText } from "../../api/terms.ts";
+
+/** Of each direction. */
+export const aroundTriplesMax = 100;
+
+export interface Around {
+  readonly term: string;
+  /** What is said of it. */
+  readonly out: readonly Triple[];
+  readonly outCut: boolean;
+  /** What points to it. */
+  readonly into: readonly Triple[];
+  readonly intoCut: boolean;
+}
+
+export function aroundOptions(id: CollectionId, term: string) {
+  return queryOptions({
+    queryKey: ["triples", id.rid, id.cid, "around", term],
+    queryFn: async ({ signal }): Promise<Around> => {
+      // Words are said of nothing: a literal is never a subject.
+      const said = term.startsWith('"') ? { items: [] } : await triplePage(id, { s: term }, aroundTriplesMax, signal);
+      const pointing = await triplePage(id, { o: term }, aroundTriplesMax, signal);
+      return { term, out: said.items, outCut: isCut(said), into: pointing.items, intoCut: isCut(pointing) };
+    },
+  });
+}
+
+function isCut(page: { readonly next_cursor?: string | null }): boolean {
+  return typeof page.next_cursor === "string";
+}
+
+const nameEndings = ["#label", "/name", "#prefLabel", "/title", "/label"];
+
+/** What people call it, where the graph says so. */
+export function nameIn(out: readonly Triple[]): string | undefined {
+  for (const ending of nameEndings) {
+    const found = out.find(({ p, o }) => o.type === "literal" && p.value.endsWith(ending));
+    if (found !== undefined) return found.o.value;
+  }
+  return undefined;
+}
+
+export function isEntity({ type }: Term): boolean {
+  return type !== "literal";
+}
+
+export function sameTriple(triple: Triple): string {
+  return [triple.s, triple.p, triple.o].map(termText).join(" ") + (triple.g === null ? "" : ` ${termText(triple.g)}`);
+}

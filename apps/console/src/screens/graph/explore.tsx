@@ -1,0 +1,112 @@
+/** Look around: find an entity, see what is said of it and what points to it, and go on from there. */
+import { useQueries } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
+import { lazy, Suspense } from "react";
+import type { CollectionId } from "../../api/collections.ts";
+import type { TriplePattern } from "../../api/graph.ts";
+import { graphStrings } from "../../strings/graph.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { aroundOptions, type Around } from "./around.ts";
+import { EntityDetail } from "./entity-detail.tsx";
+import { EntityList } from "./entity-list.tsx";
+import { expandedMax } from "./graph-state.ts";
+import { nodesMax, pictureOf, type Picture } from "./picture.ts";
+import { PictureNodes } from "./picture-nodes.tsx";
+
+const s = graphStrings.explore;
+const route = getRouteApi("/shell/graph");
+const Drawn = lazy(() => import("./cytoscape-picture.tsx"));
+
+export function Explore({ id }: { readonly id: CollectionId }) {
+  const { focus, find } = route.useSearch();
+  const navigate = route.useNavigate();
+  const go = useGo();
+  if (focus !== undefined) return <Looking id={id} focus={focus} />;
+  return <EntityList id={id} find={find} onFind={(words) => void navigate({ search: (old) => ({ ...old, find: words }) })} onChoose={go} />;
+}
+
+function Looking({ id, focus }: { readonly id: CollectionId; readonly focus: string }) {
+  const { open = [] } = route.useSearch();
+  const navigate = route.useNavigate();
+  const go = useGo();
+  const terms = open.includes(focus) ? open : [...open, focus].slice(-expandedMax);
+  const asked = useQueries({ queries: terms.map((term) => aroundOptions(id, term)) });
+  const known = asked.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const own = asked[terms.indexOf(focus)];
+  const close = (term: string) => {
+    const left = terms.filter((one) => one !== term);
+    void navigate({ search: (old) => ({ ...old, open: left.length === 0 ? undefined : left, focus: left.at(-1) }) });
+  };
+  const seeAll = (pattern: TriplePattern) =>
+    void navigate({ search: (old) => ({ ...old, tab: "pattern", s: pattern.s, p: undefined, o: pattern.o, g: undefined }) });
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <Button
+        look="quiet"
+        className="self-start"
+        onClick={() => void navigate({ search: (old) => ({ ...old, focus: undefined, open: undefined }) })}
+      >
+        <ArrowLeft aria-hidden />
+        {s.all}
+      </Button>
+      <div className="grid min-w-0 grid-cols-1 gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <Drawing around={known} focus={focus} onChoose={go} onClose={terms.length > 1 ? close : undefined} />
+        {own === undefined || own.error !== null ? (
+          <ErrorBox error={own?.error} onRetry={() => void own?.refetch()} />
+        ) : own.data === undefined ? (
+          <Loading />
+        ) : (
+          <EntityDetail
+            around={own.data}
+            onChoose={go}
+            onSeeAll={seeAll}
+            onSources={(triple) => void navigate({ search: (old) => ({ ...old, triple }) })}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface DrawingProps {
+  readonly around: readonly Around[];
+  readonly focus: string;
+  readonly onChoose: (term: string) => void;
+  readonly onClose: ((term: string) => void) | undefined;
+}
+
+function Drawing({ around, focus, onChoose, onClose }: DrawingProps) {
+  const picture = pictureOf(around);
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      <Suspense fallback={<Loading />}>
+        <Drawn picture={picture} focus={focus} onChoose={onChoose} />
+      </Suspense>
+      <Notes picture={picture} open={around.length} />
+      <PictureNodes picture={picture} focus={focus} onChoose={onChoose} onClose={onClose} />
+    </div>
+  );
+}
+
+function Notes({ picture: { nodesAll }, open }: { readonly picture: Picture; readonly open: number }) {
+  return (
+    <div role="status" className="flex flex-col gap-1 text-xs text-soft empty:hidden">
+      {nodesAll > nodesMax && <p>{s.limited(nodesMax, nodesAll)}</p>}
+      {open >= expandedMax && <p>{s.expandedFull(expandedMax)}</p>}
+    </div>
+  );
+}
+
+/** To an entity, whose neighbours are then shown beside those that are open already. */
+function useGo(): (term: string) => void {
+  const navigate = route.useNavigate();
+  return (term) =>
+    void navigate({
+      search: ({ open = [], focus, ...old }) => {
+        const before = [...new Set([...open, ...(focus === undefined ? [] : [focus])])].filter((one) => one !== term);
+        return { ...old, focus: term, open: [...before, term].slice(-expandedMax) };
+      },
+    });
+}

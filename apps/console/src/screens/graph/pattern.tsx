@@ -1,0 +1,124 @@
+/** Ask by pattern: what is left empty may be anything. Each term of the answer leads on. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import type { CollectionId } from "../../api/collections.ts";
+import { triplesOptions, type Triple, type TriplePattern } from "../../api/graph.ts";
+import { shortTerm, termText } from "../../api/terms.ts";
+import { graphStrings } from "../../strings/graph.ts";
+import { Button } from "../../ui/button.tsx";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { sameTriple } from "./around.ts";
+import { TermView } from "./term-view.tsx";
+
+const s = graphStrings.pattern;
+const places = ["s", "p", "o", "g"] as const;
+type Place = (typeof places)[number];
+const route = getRouteApi("/shell/graph");
+
+export function Pattern({ id }: { readonly id: CollectionId }) {
+  const { s: subject, p, o, g } = route.useSearch();
+  const pattern = { s: subject, p, o, g };
+  const navigate = route.useNavigate();
+  const ask = (next: TriplePattern) => void navigate({ search: (old) => ({ ...old, s: next.s, p: next.p, o: next.o, g: next.g }) });
+  const found = useInfiniteQuery(triplesOptions(id, pattern));
+  const columns = columnsOf(
+    (place, term) => ask({ ...pattern, [place]: term }),
+    (triple) => void navigate({ search: (old) => ({ ...old, triple }) }),
+  );
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <Fields key={JSON.stringify(pattern)} pattern={pattern} onAsk={ask} />
+      <DataTable
+        label={s.table}
+        columns={columns}
+        items={found.data?.items}
+        rowId={sameTriple}
+        empty={<Empty title={s.none}>{s.noneAbout}</Empty>}
+        error={found.error}
+        onRetry={() => void found.refetch()}
+        more={{ has: found.hasNextPage, loading: found.isFetchingNextPage, load: () => void found.fetchNextPage() }}
+      />
+    </div>
+  );
+}
+
+function Fields({ pattern, onAsk }: { readonly pattern: TriplePattern; readonly onAsk: (pattern: TriplePattern) => void }) {
+  const [draft, setDraft] = useState<Readonly<Record<Place, string>>>({ s: pattern.s ?? "", p: pattern.p ?? "", o: pattern.o ?? "", g: pattern.g ?? "" });
+  const asked = () => Object.fromEntries(places.map((place) => [place, draft[place].trim() === "" ? undefined : draft[place].trim()])) as TriplePattern;
+  return (
+    <form
+      className="flex min-w-0 flex-wrap items-start gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAsk(asked());
+      }}
+    >
+      {places.map((place) => (
+        <TextField
+          key={place}
+          label={s.fields[place]}
+          hint={s.hints[place]}
+          value={draft[place]}
+          onChange={({ target }) => setDraft({ ...draft, [place]: target.value })}
+          className="flex-1 basis-44"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      ))}
+      <div className="flex gap-2 self-start pt-[1.4rem]">
+        <Button type="submit" look="main">
+          {s.ask}
+        </Button>
+        <Button onClick={() => onAsk({})}>{s.clear}</Button>
+      </div>
+    </form>
+  );
+}
+
+function columnsOf(onTerm: (place: Place, term: string) => void, onSources: (triple: TriplePattern) => void): readonly Column<Triple>[] {
+  const column = (place: "s" | "p" | "o"): Column<Triple> => ({
+    id: place,
+    header: s.fields[place],
+    width: place === "p" ? "minmax(9rem,1fr)" : "minmax(12rem,2fr)",
+    cell: ({ [place]: term }) => (
+      <TermView term={term} onChoose={() => onTerm(place, termText(term))} label={s.useAs(s.fields[place], shortTerm(term))} whole={place === "s"} />
+    ),
+  });
+  return [
+    column("s"),
+    column("p"),
+    column("o"),
+    {
+      id: "g",
+      header: s.fields.g,
+      width: "minmax(7rem,1fr)",
+      cell: ({ g }) =>
+        g === null ? (
+          <span className="text-soft">{s.defaultGraph}</span>
+        ) : (
+          <TermView term={g} onChoose={() => onTerm("g", termText(g))} label={s.useAs(s.fields.g, shortTerm(g))} />
+        ),
+    },
+    { id: "sources", header: graphStrings.explore.sources, width: "7rem", cell: (triple) => <SourcesButton triple={triple} onSources={onSources} /> },
+  ];
+}
+
+export function SourcesButton({ triple, onSources }: { readonly triple: Triple; readonly onSources: (triple: TriplePattern) => void }) {
+  const { sources, sourcesOf } = graphStrings.explore;
+  return (
+    <Button
+      size="small"
+      look="quiet"
+      aria-label={sourcesOf([triple.s, triple.p, triple.o].map(shortTerm).join(" "))}
+      onClick={(event) => {
+        event.stopPropagation();
+        onSources({ s: termText(triple.s), p: termText(triple.p), o: termText(triple.o), g: triple.g === null ? undefined : termText(triple.g) });
+      }}
+    >
+      {sources}
+    </Button>
+  );
+}

@@ -1,0 +1,70 @@
+/** SPARQL: write, run, look. The query that was run stands in the address. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { useState } from "react";
+import type { CollectionId } from "../../api/collections.ts";
+import { askSparql } from "../../api/graph.ts";
+import { formatNumber } from "../../lib/format.ts";
+import { graphStrings } from "../../strings/graph.ts";
+import { Button } from "../../ui/button.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
+import { Check } from "../../ui/field.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Empty, Loading } from "../../ui/states.tsx";
+import { sparqlExamples } from "./sparql-examples.ts";
+import { SparqlError } from "./sparql-error.tsx";
+import { SparqlResultView } from "./sparql-result.tsx";
+
+const s = graphStrings.sparql;
+const route = getRouteApi("/shell/graph");
+/** A page that holds more is of no use to anybody. */
+const rowsMax = 10_000;
+
+export function Sparql({ id }: { readonly id: CollectionId }) {
+  const { sparql, union } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [kept, setKept] = useState({ of: sparql, text: sparql ?? sparqlExamples[0].query });
+  // Another query in the address, such as by the browser's "back".
+  if (kept.of !== sparql) setKept({ of: sparql, text: sparql ?? kept.text });
+  const asked = useQuery({
+    queryKey: ["sparql", id.rid, id.cid, sparql, union],
+    queryFn: ({ signal }) => askSparql(id, sparql ?? "", { union, limit: rowsMax, signal }),
+    enabled: sparql !== undefined,
+  });
+  const run = (text = kept.text) => {
+    if (text.trim() === "") return;
+    if (text === sparql) void asked.refetch();
+    else void navigate({ search: (old) => ({ ...old, sparql: text }) });
+  };
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <CodeEditor label={s.label} language="sparql" value={kept.text} onChange={(text) => setKept({ of: sparql, text })} onRun={() => run()} className="min-h-40" />
+      <div className="flex flex-wrap items-center gap-3">
+        <Button look="main" onClick={() => run()} disabled={asked.isFetching || kept.text.trim() === ""}>
+          <Play aria-hidden />
+          {s.run}
+          <kbd className="hidden rounded border border-current px-1 font-sans text-xs sm:inline">{s.shortcut}</kbd>
+        </Button>
+        <Menu entries={sparqlExamples.map(({ name, query }) => ({ label: name, onChoose: () => setKept({ of: sparql, text: query }) }))}>{s.examples}</Menu>
+        <Check
+          label={s.union}
+          checked={union === true}
+          onCheck={(checked) => void navigate({ search: (old) => ({ ...old, union: checked ? true : undefined }), replace: true })}
+        />
+        <p className="text-xs text-soft">{s.limit(formatNumber(rowsMax))}</p>
+      </div>
+      <div aria-live="polite">
+        {sparql === undefined ? (
+          <Empty title={s.before} />
+        ) : asked.error !== null ? (
+          <SparqlError error={asked.error} query={sparql} />
+        ) : asked.data === undefined ? (
+          <Loading what={s.running} />
+        ) : (
+          <SparqlResultView result={asked.data} onTerm={(focus) => void navigate({ search: (old) => ({ ...old, tab: undefined, focus, open: [focus] }) })} />
+        )}
+      </div>
+    </div>
+  );
+}

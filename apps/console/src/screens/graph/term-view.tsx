@@ -1,0 +1,42 @@
+/** A term in a table: short, its whole text on demand, and a button where it leads somewhere. */
+import type { Term } from "../../api/graph.ts";
+import { shortTerm, termText } from "../../api/terms.ts";
+
+interface TermViewProps {
+  readonly term: Term;
+  /** The whole of it, not only its last part. */
+  readonly whole?: boolean;
+  readonly onChoose?: (() => void) | undefined;
+  readonly label?: string | undefined;
+}
+
+export function TermView({ term, whole = false, onChoose, label }: TermViewProps) {
+  const text = whole && term.type === "iri" ? term.value : shortTerm(term);
+  const kind = term.language === undefined ? (term.datatype === undefined ? undefined : shortTerm({ type: "iri", value: term.datatype })) : `@${term.language}`;
+  const shown = (
+    <>
+      <span className={term.type === "literal" ? "truncate" : "truncate font-mono text-xs"}>{term.type === "literal" ? `“${text}”` : text}</span>
+      {kind !== undefined && <span className="shrink-0 text-xs text-soft">{kind}</span>}
+    </>
+  );
+  if (onChoose === undefined)
+    return (
+      <span className="flex min-w-0 items-center gap-1.5" title={termText(term)}>
+        {shown}
+      </span>
+    );
+  return (
+    <button
+      type="button"
+      className="flex min-w-0 items-center gap-1.5 rounded text-left text-brand hover:underline focus-visible:-outline-offset-1"
+      title={termText(term)}
+      aria-label={label}
+      onClick={(event) => {
+        event.stopPropagation();
+        onChoose();
+      }}
+    >
+      {shown}
+    </button>
+  );
+}

@@ -1,0 +1,81 @@
+/** The passages that answer the question in the address, each a link to its place in its document. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEvents } from "../../api/events.ts";
+import { search, type Hit } from "../../api/search.ts";
+import { formatMs } from "../../lib/format.ts";
+import { homeStrings } from "../../strings/home.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { documentLink } from "../documents/links.ts";
+import { useUploads } from "../documents/upload-store.ts";
+import { excerptOf, partsOf, wordsOf } from "./words.ts";
+
+const s = homeStrings.ask;
+const route = getRouteApi("/shell/");
+const hitsMax = 8;
+const excerptChars = 420;
+
+export function Answers() {
+  const { q } = route.useSearch();
+  return q === undefined ? null : <AnswersTo q={q} />;
+}
+
+function AnswersTo({ q }: { readonly q: string }) {
+  const client = useQueryClient();
+  const answer = useQuery({ queryKey: ["home-answers", q], queryFn: () => search({ query: q, limit: hitsMax }) });
+  // What was just indexed may know more.
+  useEvents(({ type, data }) => {
+    if (type === "document.status" && data["status"] === "indexed") void client.invalidateQueries({ queryKey: ["home-answers"] });
+  });
+  if (answer.data === undefined)
+    return answer.error === null ? <Loading what={s.asking} /> : <ErrorBox error={answer.error} onRetry={() => void answer.refetch()} />;
+  const { hits, timings } = answer.data;
+  if (hits.length === 0) return <NothingFound />;
+  const words = wordsOf(q);
+  return (
+    <section aria-label={s.answers} className="flex flex-col gap-2">
+      <p role="status" className="flex flex-wrap items-center gap-2 text-sm text-soft">
+        <span className="min-w-0 flex-1 basis-60">{s.found(hits.length, formatMs(timings.total_ms))}</span>
+        <Link to="/search" search={{ q }} className={buttonClass("quiet", "small")}>
+          {s.inLab}
+        </Link>
+      </p>
+      <ol className="flex flex-col gap-2">
+        {hits.map((hit) => (
+          <li key={`${hit.collection_id} ${hit.chunk_id}`}>
+            <HitLink hit={hit} words={words} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function NothingFound() {
+  const indexing = useUploads().some(({ state }) => state === "indexing" || state === "sending" || state === "waiting");
+  return <Empty title={s.nothing}>{indexing ? s.stillIndexing : s.nothingText}</Empty>;
+}
+
+const scoreDigits = 2;
+
+function HitLink({ hit, words }: { readonly hit: Hit; readonly words: readonly string[] }) {
+  const { repository_id: rid, collection_id: cid, document_id: did, chunk_id: chunk, text, score, citation } = hit;
+  const { filename, page, section, start, end } = citation;
+  const where = [page === undefined ? undefined : s.page(page), section].filter((part) => part !== undefined).join(" · ");
+  return (
+    <Link {...documentLink({ rid, cid, did, chunk, start, end })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
+      <span className="flex flex-wrap items-baseline gap-x-2 text-sm">
+        <span className="min-w-0 font-medium break-words text-brand">{filename}</span>
+        <span className="min-w-0 flex-1 text-xs break-words text-soft">{where}</span>
+        <span className="text-xs text-soft tabular-nums">{s.score(score.toFixed(scoreDigits))}</span>
+      </span>
+      <span className="mt-1 block text-sm break-words whitespace-pre-line">
+        {partsOf(excerptOf(text.replaceAll(/\n\s*\n/g, "\n"), words, excerptChars), words).map((part, index) =>
+          // The parts have no other name than their place, and never change theirs.
+          part.found ? <mark key={index}>{part.text}</mark> : part.text,
+        )}
+      </span>
+    </Link>
+  );
+}

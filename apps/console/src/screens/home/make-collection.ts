@@ -1,0 +1,51 @@
+/** Collections that the start page makes: in the reader's own repository, which nobody else sees. */
+import { createCollection } from "../../api/collection-changes.ts";
+import type { Collection, CollectionId } from "../../api/collections.ts";
+import { isProblem } from "../../api/problem.ts";
+import { get, path } from "../../api/request.ts";
+import { queryClient } from "../../app/query-client.ts";
+import { addUploads } from "../documents/upload-queue.ts";
+
+export const sampleId = "sample-handbook";
+const own = "me";
+
+export async function makeOwn(name: string): Promise<CollectionId> {
+  return made(await createCollection(own, { name }));
+}
+
+/** The texts are loaded with the page's first click on the button, not with the page. */
+export async function makeSample(): Promise<void> {
+  const [{ samples }, place] = await Promise.all([import("./samples/index.ts"), sampleCollection()]);
+  addUploads(
+    place,
+    samples.map(({ name, text }) => new File([text], name, { type: "text/markdown" })),
+    true,
+  );
+}
+
+async function sampleCollection(): Promise<CollectionId> {
+  try {
+    const sample = {
+      collection_id: sampleId,
+      name: "Sample handbook",
+      description: "Five short texts of a company that does not exist.",
+      // By headings: each answer is a section that can be read by itself.
+      chunking_strategy: { type: "MARKDOWN", unit: "token", chunk_size: 110, chunk_overlap: 0 },
+      metadata: { tags: ["sample"] },
+    };
+    return await made(await createCollection(own, sample));
+  } catch (error) {
+    // It was made before: then the texts go there.
+    if (!isProblem(error, 409)) throw error;
+    return idOf(await get<Collection>(path`/v1/repositories/${own}/collections/${sampleId}`));
+  }
+}
+
+async function made(collection: Collection): Promise<CollectionId> {
+  await queryClient.invalidateQueries({ queryKey: ["collections"] });
+  return idOf(collection);
+}
+
+function idOf({ repository_id: rid, collection_id: cid }: Collection): CollectionId {
+  return { rid, cid };
+}

@@ -1,0 +1,8 @@
+/** Five short documents of a company that does not exist. */
+import { architectureNotes } from "./architecture-notes.ts";
+import { incidentRunbook } from "./incident-runbook.ts";
+import { onboardingGuide } from "./onboarding-guide.ts";
+import { productFaq } from "./product-faq.ts";
+import { releaseNotes } from "./release-notes.ts";
+
+export const samples = [incidentRunbook, onboardingGuide, productFaq, architectureNotes, releaseNotes];

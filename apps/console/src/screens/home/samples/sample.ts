@@ -1,0 +1,4 @@
+export interface Sample {
+  readonly name: string;
+  readonly text: string;
+}

@@ -1,0 +1,21 @@
+/** What the page shows: the address, with what stands for that which it leaves out. */
+import type { AggregateName } from "../../api/aggregates.ts";
+import type { MetricGroup, MetricType } from "../../api/agent-metrics.ts";
+import { bucketFor, type TimeRange } from "./range.ts";
+import type { MetricSearch } from "./routes.ts";
+
+export interface MetricChoice {
+  readonly range: TimeRange;
+  readonly type: MetricType;
+  readonly agent: string | undefined;
+  readonly measure: AggregateName;
+  readonly group: MetricGroup | "none";
+  readonly bucket: string;
+}
+
+/** The figure that says most of each metric. */
+const measures: Readonly<Record<MetricType, AggregateName>> = { latency: "p95", token_usage: "sum", cost: "sum", success_rate: "avg", tool_usage: "count" };
+
+export function choiceOf({ type = "latency", agent, measure, group = "agent_id", bucket }: MetricSearch, range: TimeRange): MetricChoice {
+  return { range, type, agent, measure: measure ?? measures[type], group, bucket: bucket ?? bucketFor(range) };
+}

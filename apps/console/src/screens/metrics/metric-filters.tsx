@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { aggregateNames, aggregateOptions } from "../../api/aggregates.ts";
+import { metricGroups, metricTypes } from "../../api/agent-metrics.ts";
+import { metricStrings as s } from "../../strings/metrics.ts";
+import { Select } from "../../ui/field.tsx";
+import type { MetricChoice } from "./metric-choice.ts";
+import { RangeFields } from "./range-fields.tsx";
+import { bucketNames } from "./range.ts";
+import type { MetricSearch } from "./routes.ts";
+
+const route = getRouteApi("/shell/agent-metrics");
+
+export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (next: MetricSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <Select
+        label={s.type}
+        className="w-36"
+        value={choice.type}
+        choices={metricTypes.map((value) => ({ value, label: s.types[value] }))}
+        onChoose={(type) => set({ type, measure: undefined })}
+      />
+      <RangeFields search={search} onChange={set} />
+      <AgentChoice choice={choice} onChoose={(agent) => set({ agent })} />
+      <Select
+        label={s.group}
+        className="w-36"
+        value={choice.group}
+        choices={[{ value: "none", label: s.noGroup }, ...metricGroups.map((value) => ({ value, label: s.groups[value] }))]}
+        onChoose={(group) => set({ group })}
+      />
+      <Select
+        label={s.measure}
+        className="w-48"
+        value={choice.measure}
+        choices={aggregateNames.map((value) => ({ value, label: s.measures[value] }))}
+        onChoose={(measure) => set({ measure })}
+      />
+      <Select
+        label={s.bucket}
+        className="w-40"
+        value={search.bucket ?? ""}
+        choices={[{ value: "", label: s.bucketAuto }, ...bucketNames.map((value) => ({ value, label: s.buckets[value] }))]}
+        onChoose={(bucket) => set({ bucket: bucketNames.find((one) => one === bucket) })}
+      />
+    </div>
+  );
+}
+
+/** Those that measured something in this time; the chosen one is there even if it did not. */
+function AgentChoice({ choice: { range, type, agent }, onChoose }: { readonly choice: MetricChoice; readonly onChoose: (agent: string | undefined) => void }) {
+  const { from, to } = range;
+  const seen = useQuery(aggregateOptions("metrics", { from, to, aggregates: ["count"], group_by: ["agent_id"], filter: { metric_type: type } }));
+  const ids = seen.data?.items.map(({ group }) => group["agent_id"]).filter((id) => typeof id === "string") ?? [];
+  const all = agent === undefined || ids.includes(agent) ? ids : [agent, ...ids];
+  return (
+    <Select
+      label={s.agent}
+      className="w-48"
+      value={agent ?? ""}
+      choices={[{ value: "", label: s.anyAgent }, ...all.map((id) => ({ value: id, label: id }))]}
+      onChoose={(id) => onChoose(id === "" ? undefined : id)}
+    />
+  );
+}

@@ -1,0 +1,113 @@
+/** One answer: how long it took, what was searched, and the hits with their reasons. */
+import type { UseQueryResult } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ExplainedAnswer } from "../../api/explained-search.ts";
+import { formatMs } from "../../lib/format.ts";
+import { searchStrings } from "../../strings/search.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { rankChanges } from "./compare.ts";
+import { GraphPart } from "./graph-part.tsx";
+import { HitCard } from "./hit-card.tsx";
+import { relevantOf, type Marks } from "./marks.ts";
+import { qualityOf } from "./quality.ts";
+import { largestParts } from "./score-bars.tsx";
+import { SearchedTable } from "./searched-table.tsx";
+
+const s = searchStrings.answer;
+/** Each hit is large; a thousand at once would make the page slow. */
+const shownStep = 50;
+
+export interface Asked {
+  readonly question: string;
+  /** Why it could not be asked. */
+  readonly error?: Error | undefined;
+  readonly result: UseQueryResult<ExplainedAnswer>;
+}
+
+interface AnswerColumnProps {
+  readonly title: string;
+  readonly asked: Asked;
+  readonly marks: Marks;
+  readonly other?: { readonly name: string; readonly answer: ExplainedAnswer | undefined } | undefined;
+}
+
+export function AnswerColumn({ title, asked: { question, error, result }, marks, other }: AnswerColumnProps) {
+  return (
+    <section className="flex min-w-0 flex-col gap-3" aria-label={title}>
+      <h2 className="text-sm font-semibold">{title}</h2>
+      {error !== undefined ? (
+        <ErrorBox error={new Error(s.filterWrong(error.message))} />
+      ) : result.error !== null ? (
+        <ErrorBox error={result.error} onRetry={() => void result.refetch()} />
+      ) : result.data === undefined ? (
+        <Loading what={s.searching} />
+      ) : (
+        <Found answer={result.data} {...{ question, marks, other }} />
+      )}
+    </section>
+  );
+}
+
+interface FoundProps extends Pick<AnswerColumnProps, "marks" | "other"> {
+  readonly answer: ExplainedAnswer;
+  readonly question: string;
+}
+
+function Found({ answer, question, marks, other }: FoundProps) {
+  const [shown, setShown] = useState(shownStep);
+  const { hits, graph, explain } = answer;
+  const relevant = relevantOf(marks.questions, question);
+  const changes = other?.answer === undefined ? undefined : rankChanges(hits, other.answer.hits);
+  const largest = largestParts(hits);
+  const collections = (explain?.collections ?? hits).map(({ repository_id: rid, collection_id: cid }) => ({ rid, cid }));
+  return (
+    <>
+      <Summary answer={answer} relevant={relevant} />
+      {hits.length === 0 && (
+        <div className="rounded-lg border bg-panel">
+          <Empty title={s.none}>{s.noneAbout}</Empty>
+        </div>
+      )}
+      <ol className="flex min-w-0 flex-col gap-3 empty:hidden">
+        {hits.slice(0, shown).map((hit, index) => (
+          <HitCard
+            key={hit.chunk_id}
+            hit={hit}
+            rank={index + 1}
+            question={question}
+            largest={largest}
+            right={relevant.has(hit.document_id)}
+            onMark={() => marks.toggle(question, collections, { id: hit.document_id, filename: hit.citation.filename })}
+            change={changes?.get(hit.chunk_id)}
+            other={changes === undefined ? undefined : other?.name}
+          />
+        ))}
+      </ol>
+      {hits.length > shown && (
+        <Button className="self-center" onClick={() => setShown(shown + shownStep)}>
+          {s.more(Math.min(shownStep, hits.length - shown))}
+        </Button>
+      )}
+      {graph !== undefined && <GraphPart graph={graph} />}
+      {explain !== undefined && <SearchedTable explain={explain} />}
+    </>
+  );
+}
+
+function Summary({ answer, relevant }: { readonly answer: ExplainedAnswer; readonly relevant: ReadonlySet<string> }) {
+  const { hits, timings, explain } = answer;
+  const quality = qualityOf(hits, relevant);
+  return (
+    <div role="status" className="flex flex-col gap-1 text-xs text-soft">
+      <p>
+        {s.hits(hits.length)} · {s.timings(formatMs(timings.total_ms), formatMs(timings.embed_ms), formatMs(timings.search_ms))}
+      </p>
+      {explain !== undefined && explain.mode === "hybrid" && <p>{s.mix(explain.fusion, explain.vector_weight)}</p>}
+      {explain?.graph !== undefined && <p>{s.graphMix(explain.graph.hops, explain.graph.weight, explain.graph.entities, explain.graph.passages_added)}</p>}
+      {quality !== undefined && (
+        <p className="text-ink">{searchStrings.marks.quality(quality.ndcg.toFixed(3), quality.recall.toFixed(3), quality.mrr.toFixed(3), quality.k)}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+/** The evaluations there are, or the one that is open. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { evaluationsOptions, type Evaluation } from "../../api/evaluations.ts";
+import { searchStrings } from "../../strings/search.ts";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { EvaluationDetail } from "./evaluation-detail.tsx";
+
+const s = searchStrings.evaluations;
+const route = getRouteApi("/shell/search");
+
+const columns: readonly Column<Evaluation>[] = [
+  { id: "name", header: s.columns.name, width: "minmax(12rem,2fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  { id: "questions", header: s.columns.questions, width: "6rem", align: "right", cell: ({ query_count }) => query_count },
+  { id: "runs", header: s.columns.runs, width: "5rem", align: "right", cell: ({ runs }) => runs.length },
+  { id: "ndcg", header: s.columns.ndcg, width: "7rem", align: "right", cell: ({ runs }) => runs[0]?.ndcg.toFixed(3) ?? "–" },
+  {
+    id: "collections",
+    header: s.columns.collections,
+    width: "minmax(10rem,1fr)",
+    cell: ({ collections }) => <span className="truncate">{collections.map(({ collection }) => collection).join(", ")}</span>,
+  },
+  { id: "created", header: s.columns.created, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "by", header: s.columns.by, width: "8rem", cell: ({ created_by }) => <span className="truncate">{created_by}</span> },
+];
+
+export function Evaluations() {
+  const { evaluation } = route.useSearch();
+  return evaluation === undefined ? <List /> : <EvaluationDetail key={evaluation} id={evaluation} />;
+}
+
+function List() {
+  const navigate = route.useNavigate();
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(evaluationsOptions);
+  return (
+    <DataTable
+      label={s.list}
+      columns={columns}
+      items={data?.items}
+      rowId={({ evaluation_id }) => evaluation_id}
+      onOpen={({ evaluation_id }) => void navigate({ search: (old) => ({ ...old, evaluation: evaluation_id }) })}
+      empty={<Empty title={s.empty}>{s.emptyAbout}</Empty>}
+      error={error}
+      onRetry={() => void refetch()}
+      more={{ has: hasNextPage, loading: isFetchingNextPage, load: () => void fetchNextPage() }}
+    />
+  );
+}

@@ -1,0 +1,126 @@
+/** A passage that was found: its text, how it got its score, where it stands, and whether it is right. */
+import { Link } from "@tanstack/react-router";
+import { ArrowDown, ArrowUp, Equal, FileText } from "lucide-react";
+import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
+import { searchStrings } from "../../strings/search.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { Check } from "../../ui/field.tsx";
+import { documentLink } from "../documents/links.ts";
+import type { RankChange } from "./compare.ts";
+import { partsOf } from "./found-words.ts";
+import { numberText, ScoreBars } from "./score-bars.tsx";
+
+const s = searchStrings.hit;
+
+interface HitCardProps {
+  readonly hit: ExplainedHit;
+  readonly rank: number;
+  readonly question: string;
+  /** What a full bar is. */
+  readonly largest: Parts;
+  readonly right: boolean;
+  readonly onMark: () => void;
+  /** Where the other answer has it, and what that one is called. */
+  readonly change?: RankChange | undefined;
+  readonly other?: string | undefined;
+}
+
+export function HitCard({ hit, rank, question, largest, right, onMark, change, other }: HitCardProps) {
+  const { citation } = hit;
+  return (
+    <li className="flex min-w-0 flex-col gap-2 rounded-lg border bg-panel p-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="font-semibold tabular-nums">{s.rank(rank)}</span>
+        <span className="min-w-0 flex-1 truncate font-medium" title={citation.filename}>
+          {citation.filename}
+        </span>
+        {other !== undefined && <Change change={change ?? {}} other={other} />}
+        <Badge tone="brand">
+          {s.score} {numberText(hit.score)}
+        </Badge>
+      </div>
+      <p className="max-h-60 overflow-auto text-sm break-words whitespace-pre-wrap" tabIndex={0} role="group" aria-label={citation.filename}>
+        {partsOf(hit.text, question).map(({ text, found }, index) =>
+          // oxlint-disable-next-line react/no-array-index-key -- parts of one text, which never change places
+          found ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
+        )}
+      </p>
+      <ScoreBars hit={hit} largest={largest} />
+      <Details hit={hit} />
+      <div className="flex flex-wrap items-center gap-3">
+        <Link
+          {...documentLink({
+            rid: hit.repository_id,
+            cid: hit.collection_id,
+            did: hit.document_id,
+            chunk: hit.chunk_id,
+            start: citation.start,
+            end: citation.end,
+          })}
+          className={buttonClass("plain", "small")}
+        >
+          <FileText aria-hidden />
+          {s.open}
+        </Link>
+        <Check
+          label={
+            <>
+              {s.right}
+              <span className="sr-only">: {s.rightFor(citation.filename)}</span>
+            </>
+          }
+          checked={right}
+          onCheck={onMark}
+        />
+      </div>
+    </li>
+  );
+}
+
+function Details({ hit: { repository_id, collection_id, citation, metadata, explain, more } }: { readonly hit: ExplainedHit }) {
+  const fields = typeof metadata === "object" && metadata !== null ? Object.entries(metadata) : [];
+  const place = [
+    `${repository_id} / ${collection_id}`,
+    ...(citation.section === undefined ? [] : [citation.section]),
+    ...(citation.page === undefined ? [] : [s.page(citation.page)]),
+    ...(more === undefined || more.length === 0 ? [] : [s.alsoIn(more.length)]),
+  ];
+  return (
+    <div className="flex flex-col gap-1 text-xs text-soft">
+      <p className="break-words">{place.join(" · ")}</p>
+      {fields.length > 0 && (
+        <ul aria-label={s.metadata} className="flex flex-wrap gap-1">
+          {fields.map(([name, value]) => (
+            <li key={name} className="max-w-full truncate rounded bg-raised px-1.5 py-0.5">
+              {name}: {typeof value === "string" ? value : JSON.stringify(value)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {explain !== undefined && (
+        <p>
+          {s.whyRead}: {explain.access}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Change({ change: { by, otherRank }, other }: { readonly change: RankChange; readonly other: string }) {
+  if (by === undefined || otherRank === undefined) return <Badge tone="warn">{s.notInOther(other)}</Badge>;
+  if (by === 0)
+    return (
+      <Badge>
+        <Equal className="size-3" aria-hidden />
+        {s.same(other)}
+      </Badge>
+    );
+  const Arrow = by > 0 ? ArrowUp : ArrowDown;
+  return (
+    <Badge tone={by > 0 ? "good" : "bad"}>
+      <Arrow className="size-3" aria-hidden />
+      {by > 0 ? s.up(by, otherRank, other) : s.down(-by, otherRank, other)}
+    </Badge>
+  );
+}

@@ -1,0 +1,87 @@
+/** Whether a day of the log is what was written, and whether new days can be proved. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { meOptions } from "../../api/identity.ts";
+import { checkChain, setHashChain, toolLogSettingsOptions, type ChainCheck } from "../../api/tool-log.ts";
+import { formatNumber } from "../../lib/format.ts";
+import { toolStrings } from "../../strings/tools.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { ErrorBox } from "../../ui/states.tsx";
+import { toast, toastError } from "../../ui/toast.tsx";
+
+const s = toolStrings.proof;
+
+export function ChainProof() {
+  const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10));
+  const check = useMutation({ mutationFn: checkChain });
+  return (
+    <Panel title={s.title}>
+      <div className="flex flex-col gap-4">
+        <p className="max-w-prose text-sm text-soft">{s.about}</p>
+        <Setting />
+        <form
+          className="flex flex-wrap items-end gap-3"
+          onSubmit={(event) => {
+            event.preventDefault();
+            check.mutate(day);
+          }}
+        >
+          <TextField className="w-44" label={s.day} type="date" required value={day} onChange={({ target }) => setDay(target.value)} />
+          <Button type="submit" look="main" disabled={check.isPending || day === ""}>
+            {s.check}
+          </Button>
+        </form>
+        {check.error !== null && <ErrorBox error={check.error} />}
+        {check.data !== undefined && <Outcome check={check.data} />}
+      </div>
+    </Panel>
+  );
+}
+
+function Setting() {
+  const client = useQueryClient();
+  const me = useQuery(meOptions).data;
+  const settings = useQuery(toolLogSettingsOptions);
+  const change = useMutation({
+    mutationFn: setHashChain,
+    onSuccess: async () => {
+      toast(s.changed);
+      await client.invalidateQueries({ queryKey: toolLogSettingsOptions.queryKey });
+    },
+    onError: (error) => toastError(s.title, error),
+  });
+  if (settings.error !== null) return <ErrorBox error={settings.error} onRetry={() => void settings.refetch()} />;
+  if (settings.data === undefined) return null;
+  const on = settings.data.hash_chain;
+  return (
+    <div className="flex flex-wrap items-center gap-3 text-sm">
+      <Badge tone={on ? "good" : "plain"}>{on ? s.on : s.off}</Badge>
+      {me?.role === "admin" && (
+        <Button size="small" disabled={change.isPending} onClick={() => change.mutate(!on)}>
+          {on ? s.turnOff : s.turnOn}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Outcome({ check: { entries, intact, broken_at, head } }: { readonly check: ChainCheck }) {
+  const words = !intact ? s.broken(broken_at ?? "–") : entries === 0 ? s.empty : s.intact(formatNumber(entries));
+  return (
+    <div role="status" className="flex flex-col gap-2 rounded-md border p-3 text-sm">
+      <p className={intact ? "font-medium text-good" : "font-medium text-bad"}>{words}</p>
+      {head === null ? (
+        <p className="text-soft">{s.noHead}</p>
+      ) : (
+        <p className="flex flex-wrap items-center gap-2">
+          {s.head} <code className="font-mono text-xs break-all">{head}</code> <CopyButton text={head} />
+          <span className="basis-full text-xs text-soft">{s.headHint}</span>
+        </p>
+      )}
+    </div>
+  );
+}

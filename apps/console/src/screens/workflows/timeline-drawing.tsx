@@ -1,0 +1,76 @@
+import { formatDateTime, formatMs } from "../../lib/format.ts";
+import { cx } from "../../lib/class-names.ts";
+import { workflowStrings } from "../../strings/workflows.ts";
+import type { Entry, Timeline } from "./timeline.ts";
+
+const s = workflowStrings.timeline;
+
+/** Also what took no time is seen. */
+const widthPercentMin = 0.6;
+const ticks = [0, 0.25, 0.5, 0.75, 1];
+const clock = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+const tones: Readonly<Record<string, string>> = {
+  completed: "bg-good",
+  failed: "bg-bad",
+  cancelled: "bg-warn",
+  paused: "bg-warn",
+  skipped: "bg-soft",
+};
+
+export function TimelineDrawing({ timeline, name, now }: { readonly timeline: Timeline; readonly name: string; readonly now: number }) {
+  const { lanes, from, to } = timeline;
+  const length = Math.max(to - from, 1);
+  const percentOf = (at: number) => ((at - from) / length) * 100;
+  return (
+    <div role="img" aria-label={s.label(name)} className="grid grid-cols-[minmax(5rem,9rem)_1fr] gap-x-3 gap-y-1.5 text-xs">
+      {lanes.map((lane) => (
+        <div key={lane.key} className="contents">
+          <span className="truncate leading-6 text-soft" title={lane.label}>
+            {lane.label}
+          </span>
+          <div className="relative h-6 rounded bg-raised">
+            {lane.entries.map((entry) => (
+              <Mark key={entry.key} entry={entry} percentOf={percentOf} now={now} />
+            ))}
+            {lane.entries.every((one) => one.from === undefined) && <span className="px-2 leading-6 text-soft">{s.notStarted}</span>}
+          </div>
+        </div>
+      ))}
+      <span />
+      <div className="relative h-5 text-soft">
+        {ticks.map((tick) => (
+          <span
+            key={tick}
+            className={cx("absolute whitespace-nowrap", tick !== 0 && tick !== 1 && "hidden -translate-x-1/2 xl:inline", tick === 1 && "-translate-x-full")}
+            style={{ left: `${tick * 100}%` }}
+          >
+            {clock.format(new Date(from + length * tick))}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface MarkProps {
+  readonly entry: Entry;
+  readonly percentOf: (at: number) => number;
+  readonly now: number;
+}
+
+function Mark({ entry: { from, to, what, status }, percentOf, now }: MarkProps) {
+  if (from === undefined) return null;
+  const words = [what, status, formatDateTime(from)].filter((word) => word !== undefined).join(" · ");
+  if (from === to) {
+    return <span title={words} className="absolute top-1 size-4 -translate-x-1/2 rotate-45 rounded-sm border-2 border-panel bg-brand" style={{ left: `${percentOf(from)}%` }} />;
+  }
+  const end = to ?? now;
+  return (
+    <span
+      title={`${words} · ${formatMs(end - from)}`}
+      className={cx("absolute top-1 h-4 rounded-sm", (to !== undefined && tones[status ?? ""]) || "bg-brand", to === undefined && "opacity-70")}
+      style={{ left: `${percentOf(from)}%`, width: `${Math.max(percentOf(end) - percentOf(from), widthPercentMin)}%` }}
+    />
+  );
+}

@@ -1,0 +1,33 @@
+/** What happens to a workflow while its page is open: the events themselves, who holds the lease, and fresh data after each. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useStream, type StreamState } from "../../api/stream.ts";
+import { workflowEventTypes, workflowPath, type Lease, type WorkflowEvent } from "../../api/workflows.ts";
+
+/** A busy workflow may run for days. */
+const keptMax = 1_000;
+
+export interface WorkflowEvents {
+  readonly state: StreamState;
+  /** Newest first. */
+  readonly events: readonly WorkflowEvent[];
+  readonly lease: Lease | undefined;
+  readonly deleted: boolean;
+}
+
+export function useWorkflowEvents(wid: string): WorkflowEvents {
+  const client = useQueryClient();
+  const [events, setEvents] = useState<readonly WorkflowEvent[]>([]);
+  const state = useStream<WorkflowEvent>({
+    at: `${workflowPath(wid)}/events`,
+    types: workflowEventTypes,
+    onEvent: (event) => {
+      setEvents((old) => [event, ...old].slice(0, keptMax));
+      if (event.type === "workflow.deleted") return;
+      if (event.type !== "lease.changed") void client.invalidateQueries({ queryKey: ["workflows", "one", wid] });
+      if (event.type === "checkpoint.added") void client.invalidateQueries({ queryKey: ["workflows", "checkpoints", wid] });
+    },
+  });
+  const lease = events.find(({ type }) => type === "lease.changed")?.data as Lease | undefined;
+  return { state, events, lease, deleted: events[0]?.type === "workflow.deleted" };
+}

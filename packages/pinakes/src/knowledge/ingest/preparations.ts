@@ -1,0 +1,85 @@
+/**
+ * What a re-index is about to store of a document for the next generation, written down before the first row and the first triple of it.
+ * Who deletes or replaces the document meanwhile removes what its record lists, and cannot know what is stored after that. The re-index
+ * takes that back itself; where its process dies first, this record is how the next one, or the watchdog, knows of it.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import { documentsContainer, type ChunkRange } from "../model/records.ts";
+import { isoTime } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { removeSources, sourceMark } from "./graph-support.ts";
+import { deleteChunks } from "./passages.ts";
+
+const idPrefix = "preparing:";
+const pageItemsMax = 100;
+
+interface Preparation extends ChunkRange {
+  readonly kind: "preparing";
+  readonly document_id: string;
+  readonly at: string;
+}
+
+/** Before anything of it is stored, and again before the first triple: its age counts from then. */
+export function beginPreparation(shelf: Shelf, document_id: string, { run, chunk_count, generation }: ChunkRange, now: number): Operation {
+  const record: Preparation = { kind: "preparing", document_id, run, chunk_count, generation, at: isoTime(now) };
+  return { op: "upsert", document: shelf.document(idOf(record), record) };
+}
+
+/** In the batch from which on the document's record names what was stored, or after everything was taken back. */
+export function endPreparation(shelf: Shelf, document_id: string, { run, chunk_count, generation }: ChunkRange): Operation {
+  return { op: "delete", id: idOf({ document_id, run, chunk_count, generation }) };
+}
+
+function idOf({ document_id, run, generation }: ChunkRange & { readonly document_id: string }): string {
+  return `${idPrefix}${document_id}:${run}.${generation}`;
+}
+
+/**
+ * Removes what was stored for documents that are gone, or of which another run is shown by now. One that was begun after `begunBefore` may
+ * still be written to, so it waits, as does all of a collection in the trash; tells how many wait.
+ */
+export async function removeAbandoned(
+  parts: Pick<KnowledgeParts, "items" | "vectors" | "triples">,
+  shelf: Shelf,
+  { begunBefore, signal }: { readonly begunBefore: number; readonly signal?: AbortSignal | undefined },
+): Promise<number> {
+  const { repository_id, incarnation } = shelf.place;
+  let waiting = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await parts.items.query(shelf.scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      range: { prefix: idPrefix },
+      limit: pageItemsMax,
+      cursor,
+    });
+    for (const { id, etag, document } of page.items) {
+      signal?.throwIfAborted();
+      const { document_id, run, chunk_count, generation, at } = document as unknown as Preparation;
+      if ((await shelf.read(document_id))?.record.live?.run === run) continue;
+      const done = Date.parse(at) <= begunBefore && (await takeBack(parts, shelf, document_id, { run, chunk_count, generation }));
+      if (!done || !(await forgotten(shelf, id, etag))) waiting += 1;
+    }
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return waiting;
+}
+
+/** False: somebody is at it again. */
+async function forgotten(shelf: Shelf, id: string, ifMatch: string): Promise<boolean> {
+  try {
+    await shelf.clean([{ op: "delete", id, ifMatch }]);
+    return true;
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+    return error.code === "NOT_FOUND";
+  }
+}
+
+/** False: the collection is in the trash, where nothing changes. */
+export async function takeBack(parts: Pick<KnowledgeParts, "vectors" | "triples">, shelf: Shelf, document_id: string, range: ChunkRange): Promise<boolean> {
+  await deleteChunks(parts, shelf, document_id, [range]);
+  return removeSources(parts, shelf, document_id, [sourceMark(range)]);
+}

@@ -1,0 +1,105 @@
+/** Long work on collections and repositories that callers ask for: whether they may, and what is wrong with it, is known before it begins. */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import { requirePurge } from "../model/access.ts";
+import { lifeOf } from "../model/collection-catalogue.ts";
+import { archived } from "../model/collections.ts";
+import type { Services } from "../services.ts";
+import { jobView, recordEtag, type JobView } from "../views.ts";
+import { tellJob } from "./operation-jobs.ts";
+import { startJob } from "./start-job.ts";
+
+export interface DeleteOptions {
+  /** Now and for good. */
+  readonly purge?: boolean | undefined;
+  /** The id again; needed where nothing can be had back. */
+  readonly confirm?: string | undefined;
+  readonly ifMatch?: string | undefined;
+  /** Of a purge: which of the lives that had the id. */
+  readonly incarnation?: string | undefined;
+  /** Go on although a store cannot delete; the result says `partial`. */
+  readonly allow_partial?: boolean | undefined;
+}
+
+export async function deleteRepository(
+  { repositories, jobs }: Pick<Services, "repositories" | "jobs">,
+  caller: Caller,
+  repositoryId: string,
+  { confirm, ifMatch }: Pick<DeleteOptions, "confirm" | "ifMatch">,
+): Promise<JobView> {
+  const { record, etag } = await repositories.get(caller, repositoryId, "ADMIN", "Deleting");
+  requireEtag(etag, ifMatch, `Repository "${repositoryId}"`);
+  if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
+  return startJob(jobs, caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+}
+
+export async function deleteCollection(
+  { deletion, collections, jobs, lifecycle }: Pick<Services, "deletion" | "collections" | "jobs" | "lifecycle">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  options: DeleteOptions,
+): Promise<JobView> {
+  const { confirm, incarnation } = options;
+  const purge = options.purge === true;
+  const opened = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge, incarnation });
+  const { collection, repository } = opened;
+  requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
+  // Without a trash every delete is one that cannot be undone.
+  const final = purge || deletion.trashMs === 0;
+  if (confirm !== undefined ? confirm !== collectionId : final)
+    throw invalid(`confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`);
+  if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
+  const life = lifeOf(collection);
+  if (!final) return startJob(jobs, caller, { kind: "delete", ...life }, true);
+  if (purge) requirePurge(caller, repository, collection);
+  const begun = await deletion.begin(caller.scope, life, { createdBy: caller.userId, allowPartial: options.allow_partial });
+  invariant(begun !== undefined, "INTERNAL", "a purge without a time is always due");
+  // Asked for again, it does not wait for its next try.
+  const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
+  const job = await tellJob(jobs, caller.scope, operation);
+  lifecycle.driveSoon(caller.scope, life);
+  return jobView(job);
+}
+
+/** Returns when it is restored. */
+export async function restoreCollection(
+  { collections, deletion, jobs, operationDesk }: Pick<Services, "collections" | "deletion" | "jobs" | "operationDesk">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  options: Pick<DeleteOptions, "incarnation">,
+): Promise<void> {
+  const opening = { needed: "ADMIN", action: "Restoring", deleted: true, ...options } as const;
+  const { collection } = await collections.open(caller, repositoryId, collectionId, opening).catch(async (error: unknown) => {
+    throw (await operationDesk.gone(caller, repositoryId, collectionId)) ?? error;
+  });
+  deletion.requireRestorable(collection);
+  const job = await startJob(jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
+  if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
+}
+
+export interface ReindexInput {
+  readonly embedding_model?: string | undefined;
+}
+
+export async function reindexCollection(
+  { parts, collections, jobs }: Pick<Services, "parts" | "collections" | "jobs">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  { embedding_model }: ReindexInput,
+): Promise<JobView> {
+  const { collection } = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Re-indexing" });
+  if (collection.status === "ARCHIVED") throw archived(collection);
+  if (embedding_model !== undefined) await parts.embedders.get(embedding_model);
+  const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
+  return startJob(jobs, caller, { kind: "reindex", ...lifeOf(collection), ...fields }, false);
+}
+
+/** Before long work begins. What changes while it goes on does not stop it. */
+function requireEtag(currentEtag: string, wanted: string | undefined, what: string): void {
+  if (wanted === undefined || wanted === currentEtag) return;
+  throw new PinakesError("PRECONDITION_FAILED", `${what} has changed since it was read; read it again.`, { currentEtag });
+}

@@ -1,0 +1,265 @@
+/**
+ * A collection goes to another id or another repository of its workspace (RFC 0009, "Collections"). What belongs to it is copied into a
+ * new life, which is held until it is proved equal; so is the old one, from the first row copied. Then the old one goes to the trash and
+ * the new one has its name. Everything here can be repeated, by anybody, from what the records say.
+ *
+ * Invariants
+ * - the old life is in the trash only when the new one holds the same;
+ * - a target is touched only where its record says that this migration made it.
+ */
+import type { Caller } from "../../../domain/caller.ts";
+import { PinakesError, show } from "../../../domain/errors.ts";
+import type { Scope } from "../../../domain/scope.ts";
+import type { Lifecycle, Participant } from "../../../lifecycle/index.ts";
+import { Shelf } from "../../documents/shelf.ts";
+import { removeLeftovers } from "../../ingest/removals.ts";
+import { lifeOf } from "../../model/collection-catalogue.ts";
+import type { CollectionDeletion } from "../../model/delete-collection.ts";
+import { collectionDocument, isLive, type Stored } from "../../model/library.ts";
+import { named } from "../../model/new-collection.ts";
+import type { CollectionRecord, RepositoryRecord } from "../../model/records.ts";
+import { laterThan } from "../../model/times.ts";
+import type { KnowledgeParts } from "../../parts.ts";
+import type { Pipelines } from "../../pipelines/index.ts";
+import { copyLife, type CopyPlace } from "./copy-life.ts";
+import { lifeRows, type LifeRow } from "./life-rows.ts";
+import { makeTarget, nameOf, targetSettings } from "./make-target.ts";
+import { requireMayMove, resolveMove, type MayMovePieces, type Move, type WantedMove } from "./may-move.ts";
+import { MovedNames } from "./moved-names.ts";
+import { problemsOf } from "./move-problems.ts";
+
+export interface MoverPieces extends MayMovePieces {
+  readonly parts: KnowledgeParts;
+  readonly deletion: CollectionDeletion;
+  readonly lifecycle: Lifecycle;
+  readonly stores: readonly Participant[];
+  readonly pipelines: Pick<Pipelines, "register">;
+}
+
+export interface MoveOptions {
+  readonly scope: Scope;
+  readonly move: Move;
+  readonly signal: AbortSignal;
+}
+
+export interface TargetPlace {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+}
+
+export class CollectionMover {
+  readonly #pieces: MoverPieces;
+
+  constructor(pieces: MoverPieces) {
+    this.#pieces = pieces;
+  }
+
+  /** What the caller means; NOT_FOUND and FORBIDDEN as everywhere. */
+  async resolve(caller: Caller, wanted: WantedMove): Promise<Move> {
+    return resolveMove(this.#pieces, caller, wanted);
+  }
+
+  async authorize(caller: Caller, move: Move, options: { readonly purge?: boolean } = {}): Promise<void> {
+    await requireMayMove(this.#pieces, caller, move, options);
+  }
+
+  /** How long the old life can be had back. */
+  get trashMs(): number {
+    return this.#pieces.deletion.trashMs;
+  }
+
+  /** The old life as it is, and why it cannot go there; in words for the plan. */
+  async inspect(scope: Scope, move: Move, allowPartial: boolean): Promise<{ readonly created_at: string; readonly problems: readonly string[] }> {
+    const { record } = await this.#source(scope, move);
+    return { created_at: record.created_at, problems: await problemsOf(this.#pieces, { scope, move, record, allowPartial }) };
+  }
+
+  /** What the new life has to hold; `target` is any, until there is one. */
+  async *wanted({ scope, move, signal }: MoveOptions, problem?: (where: string, reason: string) => void): AsyncGenerator<LifeRow> {
+    const { record } = await this.#source(scope, move);
+    const repository = await this.#repository(scope, move.to.repository_id);
+    const names = new MovedNames(move.from, { ...move.to, incarnation: "" }, repository.owner);
+    yield* lifeRows(this.#pieces.parts, { scope, record: { ...record, ...targetSettings(repository, record) }, names, signal, problem });
+  }
+
+  async *held(scope: Scope, place: TargetPlace, signal: AbortSignal): AsyncGenerator<LifeRow> {
+    const found = await this.#pieces.library.life(scope, place);
+    if (found === undefined) throw new PinakesError("NOT_FOUND", `Collection ${show(place.collection_id)} is not there any more; roll the migration back.`);
+    yield* lifeRows(this.#pieces.parts, { scope, record: found.record, signal });
+  }
+
+  /** Holds both; what was under way in the old one has come to its end before the first row is read. UNAVAILABLE until then. */
+  async register({ scope, move, signal }: MoveOptions, migration_id: string): Promise<TargetPlace> {
+    await this.#source(scope, move);
+    const record = await this.#hold(scope, move.from, migration_id);
+    if (!isLive(record)) throw new PinakesError("CONFLICT", `Collection ${show(record.collection_id)} was deleted; roll the migration back.`);
+    await this.#quiet(scope, record, signal);
+    return makeTarget(this.#pieces, scope, { move, source: record, migration_id });
+  }
+
+  async *copy({ scope, move, signal }: MoveOptions, to: TargetPlace, label: string, from: CopyPlace | undefined): AsyncGenerator<CopyPlace> {
+    const { record } = await this.#source(scope, move);
+    const repository = await this.#repository(scope, to.repository_id);
+    const names = new MovedNames(move.from, to, repository.owner);
+    yield* copyLife(this.#pieces.parts, { scope, from: record, to, names, label, signal }, from);
+  }
+
+  /** The old life goes to the trash, then the new one has its name and takes writes. */
+  async takeOver(scope: Scope, move: Move, to: TargetPlace, migration_id: string): Promise<void> {
+    const { deletion, library, parts, pipelines } = this.#pieces;
+    const target = (await library.life(scope, to))?.record;
+    // Done already: the old one may have been restored since, and the new one changed. They are somebody else's now.
+    if (target?.hold?.migration_id !== migration_id) return;
+    const old = (await library.life(scope, move.from))?.record;
+    if (old !== undefined) {
+      await deletion.trash(scope, move.from);
+      await this.#release(scope, move.from, migration_id);
+    }
+    await pipelines.register(scope, target);
+    const archived = old?.status === "ARCHIVED" || old?.status_before === "ARCHIVED";
+    if (archived) await new Shelf(parts.items, scope, to).setStatus("ARCHIVED");
+    // The last one is the one it has: there is always one that is free.
+    for (const name of [...(old === undefined ? [] : [nameOf(old, to.collection_id)]), to.collection_id, target.name])
+      if (await this.#open(scope, to, migration_id, { name, status: archived ? "ARCHIVED" : "ACTIVE" })) return;
+  }
+
+  /** Before anything changes: GONE where the old life is, CONFLICT where its id is somebody else's now. */
+  async requireWayBack(scope: Scope, { from }: Move): Promise<void> {
+    const { library, deletion } = this.#pieces;
+    const found = await library.life(scope, from);
+    if (found !== undefined && isLive(found.record)) return;
+    if (found === undefined || found.record.status !== "DELETED")
+      throw new PinakesError("GONE", `Collection ${show(from.collection_id)} was removed for good. Migrate the new one back, which is a migration of its own.`);
+    deletion.requireRestorable(found.record);
+    const current = await library.collection(scope, from.repository_id, from.collection_id);
+    if (current !== undefined && isLive(current.record))
+      throw new PinakesError("CONFLICT", `Another collection has the id ${show(from.collection_id)} now. Delete it, then roll back.`);
+  }
+
+  /** The new life; undefined where it is gone. */
+  async findTarget(scope: Scope, { to }: Move, migration_id: string): Promise<TargetPlace | undefined> {
+    const found = await this.#target(scope, to, migration_id);
+    return found === undefined ? undefined : lifeOf(found.record);
+  }
+
+  /** From here on nobody else writes to it. CONFLICT where another migration holds it. */
+  async holdTarget(scope: Scope, { to }: Move, migration_id: string): Promise<void> {
+    const found = await this.#target(scope, to, migration_id);
+    if (found !== undefined) await this.#hold(scope, lifeOf(found.record), migration_id);
+  }
+
+  async releaseTarget(scope: Scope, { to }: Move, migration_id: string): Promise<void> {
+    const found = await this.#target(scope, to, migration_id);
+    if (found !== undefined) await this.#release(scope, lifeOf(found.record), migration_id);
+  }
+
+  /** The new life to the trash; the old one out of it, where the switch put it there. */
+  async giveBack(scope: Scope, { from, to }: Move, migration_id: string, { switched }: { readonly switched: boolean }): Promise<void> {
+    const { deletion, library } = this.#pieces;
+    const target = await this.#target(scope, to, migration_id);
+    if (target !== undefined) {
+      await deletion.trash(scope, lifeOf(target.record));
+      await this.#release(scope, target.record, migration_id);
+    }
+    const old = await library.life(scope, from);
+    if (switched && old?.record.status === "DELETED") await this.#restore(scope, from, target);
+    await this.#release(scope, from, migration_id);
+  }
+
+  /** For good, now. What is gone already is. */
+  async remove(scope: Scope, { from }: Move, createdBy: string): Promise<void> {
+    const { deletion, lifecycle, library } = this.#pieces;
+    if ((await library.life(scope, from)) === undefined) return;
+    await deletion.begin(scope, from, { createdBy });
+    const operation = await lifecycle.finish(scope, from);
+    if (operation !== undefined && operation.status !== "done")
+      throw new PinakesError("UNAVAILABLE", `Collection ${show(from.collection_id)} is being removed (operation ${operation.operation_id}); finish again later.`);
+  }
+
+  /** Where the old one cannot come back after all, the new one stays. */
+  async #restore(scope: Scope, from: Move["from"], target: Stored<CollectionRecord> | undefined): Promise<void> {
+    const { deletion } = this.#pieces;
+    try {
+      await deletion.restore(scope, from);
+    } catch (error) {
+      if (target !== undefined && PinakesError.isInstance(error) && !error.retryable) await deletion.restore(scope, lifeOf(target.record));
+      throw error;
+    }
+  }
+
+  /** False where somebody has the name. */
+  async #open(scope: Scope, to: TargetPlace, migration_id: string, fields: Pick<CollectionRecord, "name" | "status">): Promise<boolean> {
+    try {
+      await this.#change(scope, to, ({ hold, ...rest }) => (hold?.migration_id === migration_id ? { ...rest, ...fields } : undefined));
+      return true;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "CONFLICT") return false;
+      throw error;
+    }
+  }
+
+  async #hold(scope: Scope, life: TargetPlace, migration_id: string): Promise<CollectionRecord> {
+    const { record } = await this.#change(scope, life, (current) => {
+      const holder = current.hold?.migration_id;
+      if (holder === migration_id) return undefined;
+      if (holder !== undefined)
+        throw new PinakesError("CONFLICT", `Collection ${show(current.collection_id)} is held by migration ${show(holder)}; finish or roll back that one first.`);
+      return { ...current, hold: { migration_id } };
+    });
+    return record;
+  }
+
+  /** Also in the trash. Nothing happens where it is gone, or held by another. */
+  async #release(scope: Scope, life: TargetPlace, migration_id: string): Promise<void> {
+    if ((await this.#pieces.library.life(scope, life)) === undefined) return;
+    await this.#change(scope, life, ({ hold, ...record }) => (hold?.migration_id === migration_id ? record : undefined));
+  }
+
+  /** Documents that are being taken in, and a collection that is being indexed anew, are waited for; what has to go goes. */
+  async #quiet(scope: Scope, record: CollectionRecord, signal: AbortSignal): Promise<void> {
+    const { parts } = this.#pieces;
+    const shelf = new Shelf(parts.items, scope, record);
+    const { uploading = 0, pending = 0, indexing = 0 } = (await shelf.stats())?.record.by_status ?? {};
+    const wait = (what: string) => new PinakesError("UNAVAILABLE", `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`);
+    if (uploading + pending + indexing > 0) throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
+    if (((await shelf.fence())?.record.next ?? null) !== null) throw wait("is being indexed anew");
+    await removeLeftovers(parts, shelf, signal);
+    if ((await shelf.removals(1)).length > 0) throw wait("has something that is still to be removed");
+  }
+
+  async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {
+    const found = await this.#pieces.library.life(scope, from);
+    if (found !== undefined && isLive(found.record)) return found;
+    throw new PinakesError("NOT_FOUND", `There is no collection "${from.collection_id}" in repository "${from.repository_id}" any more; roll the migration back.`);
+  }
+
+  async #target(scope: Scope, to: Move["to"], migration_id: string): Promise<Stored<CollectionRecord> | undefined> {
+    const found = await this.#pieces.library.collection(scope, to.repository_id, to.collection_id);
+    return found !== undefined && isLive(found.record) && found.record.migrated?.migration_id === migration_id ? found : undefined;
+  }
+
+  async #repository(scope: Scope, repositoryId: string): Promise<RepositoryRecord> {
+    const found = await this.#pieces.library.repository(scope, repositoryId);
+    if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}" any more; roll the migration back.`);
+    return found.record;
+  }
+
+  /** Read, change, write back; again when somebody else was faster. Of any life, also one in the trash. */
+  async #change(scope: Scope, life: TargetPlace, change: (record: CollectionRecord) => CollectionRecord | undefined): Promise<Stored<CollectionRecord>> {
+    const { library, parts } = this.#pieces;
+    for (;;) {
+      const found = await library.life(scope, life);
+      if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
+      const next = change(found.record);
+      if (next === undefined) return found;
+      const record = named({ ...next, updated_at: laterThan(found.record.updated_at, parts.clock.now()) });
+      try {
+        const { results } = await library.batch(scope, life.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch: found.etag }]);
+        return { record, etag: results[0]?.etag as string };
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** The new life of a collection that is moved: its record with the settings of the old one, held, and a fence of the same generation. */
+import { PinakesError, show } from "../../../domain/errors.ts";
+import type { Scope } from "../../../domain/scope.ts";
+import { emptyStats, Shelf } from "../../documents/shelf.ts";
+import { collectionDocument, isLive } from "../../model/library.ts";
+import { newCollection } from "../../model/new-collection.ts";
+import { itemIds, type CollectionRecord, type FenceRecord, type RepositoryRecord } from "../../model/records.ts";
+import { TagRows } from "../../model/tag-rows.ts";
+import { isoTime } from "../../model/times.ts";
+import type { KnowledgeParts } from "../../parts.ts";
+import type { MoverPieces, TargetPlace } from "./collection-mover.ts";
+import { settingsOf } from "./life-rows.ts";
+import type { Move } from "./may-move.ts";
+
+export interface NewTarget {
+  readonly move: Move;
+  readonly source: CollectionRecord;
+  readonly migration_id: string;
+}
+
+/** A user's own repository has collections of that user alone. Nobody sees more in the new place than in the old one. */
+export function targetSettings({ owner }: RepositoryRecord, source: CollectionRecord): Partial<CollectionRecord> {
+  const settings = settingsOf(source);
+  return owner === null ? settings : { ...settings, created_by: owner, private: true };
+}
+
+/** The name it has; a collection that is named as its id is named as its new one. */
+export function nameOf(source: CollectionRecord, collectionId: string): string {
+  return source.name === source.collection_id ? collectionId : source.name;
+}
+
+/** The one that this migration made, where it did already. CONFLICT where the id or the name is somebody else's. */
+export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTarget): Promise<TargetPlace> {
+  const { library, parts } = pieces;
+  const { move, source, migration_id } = input;
+  for (;;) {
+    const [repository, found] = await library.both(scope, move.to.repository_id, move.to.collection_id);
+    if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${move.to.repository_id}" any more; roll the migration back.`);
+    if (found !== undefined && isLive(found.record)) {
+      if (found.record.migrated?.migration_id !== migration_id)
+        throw new PinakesError("CONFLICT", `A collection ${show(move.to.collection_id)} exists in repository ${show(move.to.repository_id)} now. Delete it, or roll back.`);
+      const place = { ...move.to, incarnation: found.record.incarnation };
+      await makeFence(parts, scope, place, source);
+      return place;
+    }
+    const record = recordOf(parts, repository.record, input);
+    await new TagRows(parts.items).add(scope, record);
+    try {
+      await library.batch(scope, move.to.repository_id, [
+        { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
+        found === undefined ? { op: "create", document: collectionDocument(record) } : { op: "replace", document: collectionDocument(record), ifMatch: found.etag },
+        pieces.collections.countUp(repository.record),
+        ...(found === undefined ? [] : [{ op: "create", document: collectionDocument({ ...found.record, displaced: true }) } as const]),
+      ]);
+    } catch (error) {
+      await requireRaced(pieces, scope, move, error);
+    }
+  }
+}
+
+/** Made by ourselves in a try whose answer was lost, or changed by somebody else: the next look tells. All else is said in words. */
+async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move, error: unknown): Promise<void> {
+  if (!PinakesError.isInstance(error)) throw error;
+  const index = error.context.batch?.index;
+  if (index === 0) throw new PinakesError("CONFLICT", `Repository ${show(to.repository_id)} is being deleted; roll the migration back.`, { cause: error });
+  if (index === 2) throw new PinakesError("LIMIT_EXCEEDED", `Repository ${show(to.repository_id)} has as many collections as it may. Delete one first.`, { cause: error });
+  if (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND") return;
+  const now = await library.collection(scope, to.repository_id, to.collection_id);
+  if (error.code === "CONFLICT" && now !== undefined && isLive(now.record)) return;
+  if (error.code === "CONFLICT" && index === 1)
+    throw new PinakesError("CONFLICT", `Another collection of repository ${show(to.repository_id)} has the name of this one. Rename one of them.`, { cause: error });
+  throw error;
+}
+
+/** While the old one is in the same repository it has the name; until the switch the new one is called by its migration. */
+function recordOf({ clock, newId }: KnowledgeParts, repository: RepositoryRecord, { move, source, migration_id }: NewTarget): CollectionRecord {
+  const now = isoTime(clock.now());
+  return newCollection({
+    repository,
+    caller: repository.owner ?? source.created_by,
+    incarnation: newId(),
+    now,
+    collectionId: move.to.collection_id,
+    fields: {
+      ...targetSettings(repository, source),
+      name: move.from.repository_id === move.to.repository_id ? `Migration ${migration_id}` : nameOf(source, move.to.collection_id),
+      hold: { migration_id },
+      migrated: { migration_id, created_at: source.migrated?.created_at ?? "source" },
+    },
+  });
+}
+
+/** With the generation and the model that the passages have, so that nothing below has to be numbered anew. */
+async function makeFence(parts: KnowledgeParts, scope: Scope, place: TargetPlace, source: CollectionRecord): Promise<void> {
+  const shelf = new Shelf(parts.items, scope, place);
+  if ((await shelf.fence()) !== undefined) return;
+  const { generation = 1, embedding_model } = (await new Shelf(parts.items, scope, source).fence())?.record ?? {};
+  const model = embedding_model === undefined ? {} : { embedding_model };
+  const fence: FenceRecord = { kind: "fence", status: "ACTIVE", collection_id: place.collection_id, generation, held: true, ...model };
+  try {
+    await shelf.clean([
+      { op: "create", document: shelf.document(itemIds.fence, fence) },
+      { op: "create", document: shelf.document(itemIds.stats, emptyStats) },
+    ]);
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * A collection that is here already goes to another id or another repository of its workspace (`migrate-collection`). Both sides are here,
+ * so the place is made, taken over and given back by the knowledge side; counting, hashing and the order of the steps are as for all.
+ */
+import { z } from "zod";
+import { PinakesError, show } from "../../domain/errors.ts";
+import type { Caller } from "../../domain/caller.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { CopyPlace, LifeRow, Move } from "../../knowledge/index.ts";
+import { canonicalText, isSame, type Measured } from "../content-hash.ts";
+import type { Differences, Entry } from "../differences.ts";
+import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
+import type { MigrationParts } from "../parts.ts";
+import type { Copied, CopyStep, FoundUnit, GivingBack, Held, Inventory, MigrationSource, OwnPlace, Reading, UnitName } from "../source.ts";
+
+const name = z.string().min(1).max(256);
+
+export const CollectionSpec = z.strictObject({
+  kind: z.literal("collection"),
+  /** `me` is the caller's own. */
+  repository: name,
+  collection: name,
+  /** What is absent stays as it is. */
+  to: z.strictObject({ repository: name.optional(), collection: name.optional() }),
+  /** Go on although a store of another process may hold something of it. */
+  allow_partial: z.boolean().optional(),
+});
+export type CollectionSpec = z.infer<typeof CollectionSpec>;
+
+/** As it is stored: with ids instead of aliases, and the life that is meant. */
+export interface SettledSpec {
+  readonly kind: "collection";
+  readonly repository: string;
+  readonly collection: string;
+  readonly incarnation: string;
+  readonly to: { readonly repository: string; readonly collection: string };
+  readonly allow_partial?: boolean | undefined;
+}
+
+export async function settleCollection(spec: CollectionSpec, parts: MigrationParts, caller: Caller): Promise<JsonObject> {
+  const { from, to } = await parts.intake.moves.resolve(caller, spec);
+  return {
+    kind: spec.kind,
+    repository: from.repository_id,
+    collection: from.collection_id,
+    incarnation: from.incarnation,
+    to: { repository: to.repository_id, collection: to.collection_id },
+    ...(spec.allow_partial === undefined ? {} : { allow_partial: spec.allow_partial }),
+  };
+}
+
+export function moveOf({ repository, collection, incarnation, to }: SettledSpec): Move {
+  return {
+    from: { repository_id: repository, collection_id: collection, incarnation },
+    to: { repository_id: to.repository, collection_id: to.collection },
+  };
+}
+
+export class CollectionSource implements MigrationSource, EntrySides {
+  readonly place: OwnPlace;
+  readonly #parts: MigrationParts;
+  readonly #caller: Caller;
+  readonly #spec: SettledSpec;
+  readonly #move: Move;
+
+  constructor(spec: SettledSpec, parts: MigrationParts, caller: Caller) {
+    this.#spec = spec;
+    this.#parts = parts;
+    this.#caller = caller;
+    this.#move = moveOf(spec);
+    const { moves } = parts.intake;
+    const { scope, userId } = caller;
+    this.place = {
+      retainMs: moves.trashMs,
+      register: async (migration_id, signal) => moves.register({ scope, move: this.#move, signal }, migration_id),
+      takeOver: async (place, migration_id) => moves.takeOver(scope, this.#move, place, migration_id),
+      giveBack: async (giving) => this.#giveBack(giving),
+      remove: async () => moves.remove(scope, this.#move, userId),
+    };
+  }
+
+  async *units(): AsyncGenerator<FoundUnit> {
+    const { repository, collection, to, allow_partial = false } = this.#spec;
+    const { created_at, problems } = await this.#parts.intake.moves.inspect(this.#caller.scope, this.#move, allow_partial);
+    const unit = `${repository}/${collection}`;
+    yield {
+      name: unit,
+      target: { repository: to.repository, collection: to.collection },
+      created_at,
+      problems: problems.map((reason) => ({ where: unit, reason })),
+    };
+  }
+
+  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
+    return measureEntries(this, unit, reading);
+  }
+
+  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
+    return measureHeldEntries(this, unit, held);
+  }
+
+  async differences(unit: UnitName, held: Held): Promise<Differences> {
+    return differingEntries(this, unit, held);
+  }
+
+  async *entries(_: UnitName, { signal, problem }: Reading): AsyncGenerator<Entry> {
+    const wanted = this.#parts.intake.moves.wanted({ scope: this.#caller.scope, move: this.#move, signal }, (where, reason) => problem({ where, reason }));
+    for await (const row of wanted) yield entryOf(row);
+  }
+
+  async *held(_: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
+    for await (const row of this.#parts.intake.moves.held(scope, place, signal)) yield entryOf(row);
+  }
+
+  async *copy(_: UnitName, { scope, place, label, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+    const from = checkpoint as CopyPlace | undefined;
+    for await (const step of this.#parts.intake.moves.copy({ scope, move: this.#move, signal }, place, label, from))
+      yield { checkpoint: { ...step }, copied: step.copied };
+  }
+
+  /** The collection is made for this, and goes as a whole. */
+  async clear(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  /** Nothing is lost by it: what was written to the new one since goes to the trash with it, and only when that is said. */
+  async #giveBack({ migration_id, switched, force, verified, signal }: GivingBack): Promise<void> {
+    const { moves } = this.#parts.intake;
+    const { scope } = this.#caller;
+    if (switched) {
+      await moves.requireWayBack(scope, this.#move);
+      const place = await moves.findTarget(scope, this.#move, migration_id);
+      const requireSame = async () => {
+        if (place === undefined || force || isSame(await this.measureHeld({ name: "" }, { scope, place, signal }), verified)) return;
+        throw new PinakesError(
+          "CONFLICT",
+          `Collection ${show(place.collection_id)} was written to since the switch. Roll back with force: what was written goes to the trash with it.`,
+        );
+      };
+      // Before it is held: nobody waits for a rollback that does not come.
+      await requireSame();
+      await moves.holdTarget(scope, this.#move, migration_id);
+      await requireSame().catch(async (error: unknown) => {
+        await moves.releaseTarget(scope, this.#move, migration_id);
+        throw error;
+      });
+    }
+    await moves.giveBack(scope, this.#move, migration_id, { switched });
+  }
+}
+
+function entryOf({ key, value }: LifeRow): Entry {
+  return { key, text: `${JSON.stringify(key)}${canonicalText(value)}` };
+}

@@ -1,0 +1,106 @@
+/** What goes on beside requests, and how often: expiry, compaction, ingestion, and what crashes and other processes left to do. */
+import { hostname } from "node:os";
+import type { SystemScope } from "./domain/scope.ts";
+import { Periodic } from "./items/periodic.ts";
+import { sweepExpired } from "./items/sweeper.ts";
+import type { OpenedKnowledge } from "./knowledge/index.ts";
+import type { Migrations } from "./migrations/index.ts";
+import type { OpenOptions } from "./open-options.ts";
+import type { ItemStore } from "./ports/item-store.ts";
+import type { ObjectStore } from "./ports/object-store.ts";
+import type { Queue } from "./ports/queue.ts";
+import type { OpenedState } from "./state/index.ts";
+import { processDropBox, type OpenedVectors } from "./vectors/index.ts";
+
+/** What other processes leave to do is found within this time; what this one leaves, after the second. */
+const vectorSweepMs = 15_000;
+const vectorWakeMs = 2_000;
+const dropBoxWaitMs = 20_000;
+const dropBoxPauseMs = 1_000;
+const watchdogMs = 10_000;
+const ingestPauseMs = 1_000;
+const pipelinePauseMs = 1_000;
+/** Between two looks at what of the lifecycle is due, and after its listening failed. */
+const lifecycleTickMs = 1_000;
+/** How late a scheduled run may begin. */
+const pipelineScheduleMs = 10_000;
+/** Between two rounds of the audit, each of which is bounded. */
+const auditRoundMs = 60_000;
+/** How late a step of a migration is found that another process left. */
+const migrationSweepMs = 15_000;
+const migrationWakeMs = 50;
+/** How late a timeout or an expiry of agents' state may be noticed. */
+const stateSweepMs = 5_000;
+
+export interface BackgroundParts {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly queue: Queue;
+  readonly vectors: OpenedVectors;
+  readonly knowledge: OpenedKnowledge;
+  readonly state: OpenedState;
+  readonly migrations: Migrations;
+  /** The containers that were opened in this process: what has expired in them is purged. */
+  readonly containers: ReadonlySet<string>;
+  readonly sweepMs: number;
+  readonly dropBoxes: NonNullable<OpenOptions["dropBoxes"]>;
+  /** Made by open.ts alone, and only for work that there is. */
+  readonly scopes: { readonly ttl: () => SystemScope; readonly dropBoxes: () => SystemScope };
+  readonly log: (line: string) => void;
+}
+
+/** All of it, not yet started. */
+export function backgroundWork(parts: BackgroundParts): Periodic[] {
+  const { knowledge, state, log } = parts;
+  return [
+    ttlSweep(parts),
+    vectorWork(parts.vectors, log),
+    new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal) => knowledge.work(signal), log }),
+    new Periodic({ name: "watchdog", everyMs: watchdogMs, run: (signal) => knowledge.sweep(signal), log }),
+    new Periodic({ name: "state", everyMs: stateSweepMs, run: (signal) => state.sweep(signal), log }),
+    new Periodic({ name: "lifecycle stores", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.listen(signal), log }),
+    new Periodic({ name: "lifecycle", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.tick(signal), log }),
+    new Periodic({ name: "audit", everyMs: auditRoundMs, run: (signal) => knowledge.audit.round(signal), log }),
+    migrationWork(parts.migrations, log),
+    ...pipelineWork(knowledge, log),
+    ...dropBoxWork(parts),
+  ];
+}
+
+function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => void): Periodic[] {
+  const { watch, listen, schedule } = pipelines.background;
+  return [
+    ...(watch ? [new Periodic({ name: "pipeline folders", everyMs: pipelinePauseMs, run: (signal) => pipelines.startWatching(signal), log })] : []),
+    ...(listen ? [new Periodic({ name: "pipeline events", everyMs: pipelinePauseMs, run: (signal) => pipelines.listen(signal), log })] : []),
+    ...(schedule ? [new Periodic({ name: "pipeline schedules", everyMs: pipelineScheduleMs, run: (signal) => pipelines.sweepSchedules(signal), log })] : []),
+  ];
+}
+
+function vectorWork(vectors: OpenedVectors, log: (line: string) => void): Periodic {
+  const work = new Periodic({ name: "vector work", everyMs: vectorSweepMs, run: (signal) => vectors.sweep(signal), log });
+  vectors.onWake(() => work.hurry(vectorWakeMs));
+  return work;
+}
+
+function migrationWork(migrations: Migrations, log: (line: string) => void): Periodic {
+  const work = new Periodic({ name: "migrations", everyMs: migrationSweepMs, run: (signal) => migrations.tick(signal), log });
+  migrations.onWake(() => work.hurry(migrationWakeMs));
+  return work;
+}
+
+function ttlSweep({ items, containers, sweepMs: everyMs, scopes, log }: BackgroundParts): Periodic {
+  const scope = scopes.ttl();
+  return new Periodic({ name: "ttl sweep", everyMs, run: async (signal) => void (await sweepExpired({ items, scope, containers, signal })), log });
+}
+
+function dropBoxWork({ dropBoxes, vectors: { vectors }, objects, queue, scopes, log }: BackgroundParts): Periodic[] {
+  if (dropBoxes.length === 0) return [];
+  const system = scopes.dropBoxes();
+  const owner = `${hostname()}.${process.pid}`;
+  return dropBoxes.map(({ tenant, collection }) => {
+    const scope = system.forTenant(tenant);
+    const options = { owner, waitMs: dropBoxWaitMs, ...(collection === undefined ? {} : { collection }) };
+    const run = async (signal: AbortSignal): Promise<void> => void (await processDropBox({ vectors, objects, queue, log }, scope, { ...options, signal }));
+    return new Periodic({ name: `drop-box of ${tenant}`, everyMs: dropBoxPauseMs, run, log });
+  });
+}

@@ -1,0 +1,50 @@
+/** What may be set when Pinakes is opened in a program. The server's settings, which come from its environment, are in config.ts. */
+import type { OidcSettings } from "./identity/index.ts";
+import type { Quotas } from "./knowledge/index.ts";
+import type { PipelineOptions } from "./open-engines.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { OpenVectorsOptions } from "./vectors/index.ts";
+
+export interface OpenOptions extends PipelineOptions {
+  /** Where embedded stores keep their files; `./data` when absent. */
+  readonly dir?: string;
+  /** `sqlite:./folder`, `postgres://…`, `dynamodb://region/prefix` or `memory:`; SQLite in `dir` when absent. */
+  readonly items?: string;
+  /** `file:./folder`, `s3://bucket/prefix` or `memory:`; the folder `objects` in `dir` when absent. */
+  readonly objects?: string;
+  /** `items` (beside the items, the default) or `sqs://region/prefix`. */
+  readonly queue?: string;
+  /** `project-ascension-db` when absent. */
+  readonly database?: string;
+  readonly clock?: Clock;
+  /** Gets a line for each event worth keeping: a system scope that is made, background work that fails. */
+  readonly log?: (line: string) => void;
+  /** How often expired items are purged. */
+  readonly sweepMs?: number;
+  /** Memory, threads and retention of the vector store. */
+  readonly vectors?: Pick<OpenVectorsOptions, "memoryBytesMax" | "diskBytesMax" | "threads" | "policy">;
+  /** Tenants whose producers drop deltas into the bucket and announce them on the queue `vector-deltas`, each with a default collection. */
+  readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[];
+  /** Embedding models that collections may name; the first is the default. The local one alone when absent. See docs/reference.md. */
+  readonly models?: unknown;
+  /** Chat models that collections may have their documents read by; none when absent. See docs/reference.md. */
+  readonly chatModels?: unknown;
+  /** Limits of the knowledge side that differ from the defaults. */
+  readonly quotas?: Partial<Quotas>;
+  /** How many days a deleted collection can be had back; 90 when absent, 0: every delete is for good. */
+  readonly trashDays?: number;
+  /** Deletes that take longer than so many seconds are warned of; 300 when absent. */
+  readonly deletionLagSeconds?: number;
+  /** Before the names of the lifecycle's queues, where several deployments share them. */
+  readonly topicPrefix?: string;
+  /** The key of the workspace `default`'s admin, which may make keys for any workspace. */
+  readonly rootToken?: string;
+  /** Whose tokens are accepted beside keys. */
+  readonly oidc?: readonly OidcSettings[];
+  /** Folders and addresses that migrations may read; none when absent. "any" where every admin of a workspace operates the machine, too. */
+  readonly migrationSources?: readonly string[] | "any";
+  /** Documents that are ingested at the same time; two more than there are cores when absent. */
+  readonly ingestPlaces?: number;
+  /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores others work on. */
+  readonly background?: boolean;
+}

@@ -1,0 +1,218 @@
+/** Pinakes as it is when it is open: its parts, whether they answer, and the order in which they are closed. */
+import manifest from "../package.json" with { type: "json" };
+import type { StoresConfig } from "./config.ts";
+import type { Caller, CallerInput } from "./domain/caller.ts";
+import type { SystemScope } from "./domain/scope.ts";
+import type { Identity } from "./identity/index.ts";
+import { withSessions } from "./items/noted-sessions.ts";
+import type { Periodic } from "./items/periodic.ts";
+import type { AuditFigures, Knowledge, OpenedKnowledge } from "./knowledge/index.ts";
+import type { Lifecycle } from "./lifecycle/index.ts";
+import type { Migrations } from "./migrations/index.ts";
+import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
+import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
+import type { Queue, QueueCapabilities } from "./ports/queue.ts";
+import type { TripleStore, TripleStoreCapabilities } from "./ports/triple-store.ts";
+import type { OpenedState, State } from "./state/index.ts";
+import type { OpenedVectors, Vectors } from "./vectors/index.ts";
+
+export interface Pinakes {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly queue: Queue;
+  readonly vectors: Vectors;
+  /** The quads below `knowledge.graph`, without its access decisions. */
+  readonly triples: TripleStore;
+  /** Repositories, collections, documents and searches. Each call begins with a caller: see `as`. */
+  readonly knowledge: Knowledge;
+  /** How collections end in every store, also in those of other processes: see `serveParticipant`. */
+  readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
+  /** Writes that were refused because their collection had ended. */
+  lateWrites(): number;
+  /** What the audit in the background found, and when it was through. */
+  auditFigures(): AuditFigures;
+  /** The age at which a delete that is not done is warned of. */
+  readonly deletionLagSecondsMax: number;
+  /** Workflows, memories, metrics, tool invocations, threads, and containers of one's own. */
+  readonly state: State;
+  readonly identity: Identity;
+  /** Data of other programs and layouts becomes data of a workspace, proved equal: docs/migrations.md. */
+  readonly migrations: Migrations;
+  /** Runs something and tells the session tokens of what it wrote, by container. */
+  withSessions: typeof withSessions;
+  /** The caller that a program acts for; it says who that is, so it must know. */
+  as(who: CallerInput): Caller;
+  info(): PinakesInfo;
+  /** Asks each store for a real read. Never throws: what is wrong is in the answer. */
+  ready(): Promise<Readiness>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface PinakesInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly database: string;
+  readonly uptimeMs: number;
+  readonly items: ItemStoreCapabilities;
+  readonly objects: ObjectStoreCapabilities;
+  readonly queue: QueueCapabilities;
+  readonly triples: TripleStoreCapabilities;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why not, by store. */
+  readonly reasons: Readonly<Record<string, string>>;
+  /** Background work that failed last time. Requests are served all the same. */
+  readonly warnings: Readonly<Record<string, string>>;
+}
+
+const readyMsMax = 2_000;
+/** The container that is read to see whether the items answer. */
+export const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
+
+/** What is built on the stores: who calls, and what they know. */
+export interface Features {
+  readonly migrations: Migrations;
+  readonly knowledge: OpenedKnowledge;
+  readonly state: OpenedState;
+  readonly identity: Identity;
+  close(): Promise<void>;
+}
+
+interface OpenParts {
+  readonly config: StoresConfig;
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly queue: Queue;
+  readonly vectors: OpenedVectors;
+  readonly triples: TripleStore;
+  readonly features: Features;
+  readonly background: readonly Periodic[];
+  readonly probeScope: SystemScope;
+  readonly callerOf: (who: CallerInput) => Caller;
+  readonly deletionLagSecondsMax: number;
+}
+
+export class OpenPinakes implements Pinakes {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly queue: Queue;
+  readonly vectors: Vectors;
+  readonly triples: TripleStore;
+  readonly knowledge: Knowledge;
+  readonly lifecycle: Lifecycle;
+  readonly state: State;
+  readonly identity: Identity;
+  readonly migrations: Migrations;
+  readonly deletionLagSecondsMax: number;
+  readonly #parts: OpenParts;
+  readonly #startedAt = performance.now();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: OpenParts) {
+    this.items = parts.items;
+    this.objects = parts.objects;
+    this.queue = parts.queue;
+    this.vectors = parts.vectors.vectors;
+    this.triples = parts.triples;
+    this.knowledge = parts.features.knowledge.knowledge;
+    this.lifecycle = parts.features.knowledge.lifecycle;
+    this.state = parts.features.state.state;
+    this.identity = parts.features.identity;
+    this.migrations = parts.features.migrations;
+    this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
+    this.#parts = parts;
+  }
+
+  readonly withSessions = withSessions;
+
+  lateWrites(): number {
+    return this.#parts.features.knowledge.lateWrites();
+  }
+
+  auditFigures(): AuditFigures {
+    return this.#parts.features.knowledge.audit.figures;
+  }
+
+  as(who: CallerInput): Caller {
+    return this.#parts.callerOf(who);
+  }
+
+  info(): PinakesInfo {
+    const { name, version } = manifest;
+    const uptimeMs = Math.floor(performance.now() - this.#startedAt);
+    const { database } = this.#parts.config;
+    const engines = {
+      items: this.items.capabilities,
+      objects: this.objects.capabilities,
+      queue: this.queue.capabilities,
+      triples: this.triples.capabilities,
+    };
+    return { name, version, database, uptimeMs, ...engines };
+  }
+
+  async ready(): Promise<Readiness> {
+    if (this.#closing !== undefined) return { ready: false, reasons: { pinakes: "is closing" }, warnings: {} };
+    const { probeScope } = this.#parts;
+    const reasons = await failing({
+      items: () => this.items.read(probeScope.forTenant("pinakes"), probe.name, { partition: ["probe"], id: "probe" }),
+      objects: () => this.objects.list(probeScope, "", { limit: 1 }),
+      triples: () => this.triples.match(probeScope.forTenant("pinakes"), "probe", {}, { limit: 1 }),
+    });
+    const warnings = this.#parts.background.flatMap((work) => {
+      const { name, lastError } = work.status();
+      return lastError === undefined ? [] : [[name, lastError] as const];
+    });
+    const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
+    const late = oldestMs / 1_000 > this.deletionLagSecondsMax;
+    const lag = late
+      ? [["deletion lag", `a delete is not done after ${Math.round(oldestMs / 1_000)} s; ${this.deletionLagSecondsMax} s are allowed`] as const]
+      : [];
+    const stuck = failed === 0 ? [] : [["deletions", `${failed} that some store has not confirmed; see the operations that failed`] as const];
+    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries([...warnings, ...stuck, ...lag]) };
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Background work first, then the features, then the vectors, the triples and the queue, then the items, which they are on and which may still write objects, then the objects. */
+  async #close(): Promise<void> {
+    const { background, features, vectors } = this.#parts;
+    await Promise.all(background.map((work) => work.stop()));
+    try {
+      await features.close();
+      await vectors.close();
+      await this.triples.close();
+      await this.queue.close();
+      await this.items.close();
+    } finally {
+      await this.objects.close();
+    }
+  }
+}
+
+async function failing(checks: Readonly<Record<string, () => Promise<unknown>>>): Promise<Record<string, string>> {
+  const outcomes = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => late.reject(new Error(`no answer within ${readyMsMax} ms`)), readyMsMax);
+      try {
+        await Promise.race([check(), late.promise]);
+        return [];
+      } catch (error) {
+        return [[name, error instanceof Error ? error.message : String(error)] as const];
+      } finally {
+        clearTimeout(timer);
+      }
+    }),
+  );
+  return Object.fromEntries(outcomes.flat());
+}

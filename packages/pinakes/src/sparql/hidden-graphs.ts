@@ -1,0 +1,95 @@
+/**
+ * A source some of whose graphs are there only for requests that name them: so what a service keeps beside its users' quads is not taken
+ * for theirs. A request sees all of the source or all but these, whatever order its patterns are evaluated in.
+ */
+import { iri, type Quad, type TermText } from "../domain/rdf.ts";
+import type { QuadPattern } from "../ports/triple-store.ts";
+import type { RdfTerm } from "./algebra.ts";
+import { sparqlLimits } from "./limits.ts";
+import type { QuadSource, SparqlOptions } from "./types.ts";
+
+type Page = Awaited<ReturnType<QuadSource["match"]>>;
+type Match = QuadSource["match"];
+
+export function hideGraphs(source: QuadSource, hidden: readonly TermText[]): QuadSource {
+  const names = new Set(hidden);
+  return {
+    distinct: source.distinct,
+    hidden: { graphs: hidden, all: source },
+    match: async (pattern, options) => {
+      if (pattern.g === undefined) return matchShown(source.match, names, pattern, options);
+      return names.has(pattern.g) ? { quads: [] } : source.match(pattern, options);
+    },
+    // It may be too high, and zero only where there is nothing.
+    count: async (pattern, options) => (pattern.g !== undefined && names.has(pattern.g) ? 0 : source.count(pattern, options)),
+    async graphs(options) {
+      const page = await source.graphs(options);
+      return { ...page, graphs: page.graphs.filter((name) => !names.has(name)) };
+    },
+  };
+}
+
+/** What a request sees: hidden graphs are named by its text, or by the protocol, as a constant. */
+export function sourceFor(source: QuadSource, parsed: unknown, { dataset }: SparqlOptions): QuadSource {
+  if (source.hidden === undefined) return source;
+  const { graphs, all } = source.hidden;
+  const given = [...(dataset?.default ?? []), ...(dataset?.named ?? [])].map((name) => iri(name));
+  return given.some((name) => graphs.includes(name)) || mentions(parsed, new Set(graphs)) ? all : source;
+}
+
+function mentions(parsed: unknown, names: ReadonlySet<TermText>): boolean {
+  const seen = new Set<unknown>();
+  const open: unknown[] = [parsed];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== "object" || next === null || seen.has(next)) continue;
+    seen.add(next);
+    const { termType, value } = next as Partial<RdfTerm>;
+    if (termType === "NamedNode" && typeof value === "string" && names.has(iri(value))) return true;
+    open.push(...Object.values(next).filter((one) => typeof one === "object"));
+  }
+  return false;
+}
+
+/**
+ * A page of what is shown. Cursors stand at the ends of the source's pages only, so where there is more than was asked for, the source is
+ * asked once more for exactly as many rows as hold it. A page ends early, with a cursor, after so many rows that are not shown.
+ */
+async function matchShown(
+  match: Match,
+  hidden: ReadonlySet<TermText>,
+  pattern: QuadPattern,
+  options: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<Page> {
+  const shown: Quad[] = [];
+  let { cursor } = options;
+  let passed = 0;
+  let width = 0;
+  for (;;) {
+    const want = options.limit - shown.length;
+    const page = await exactly(match, hidden, pattern, { want, rows: Math.max(want, width), cursor });
+    const some = page.quads.filter(({ g }) => !hidden.has(g));
+    shown.push(...some);
+    ({ cursor } = page);
+    passed += page.quads.length - some.length;
+    if (cursor === undefined || shown.length >= options.limit || passed >= sparqlLimits.hiddenRowsMax) return { quads: shown, cursor };
+    // The fewer of them are shown, the more are looked at in one call.
+    width = Math.min(sparqlLimits.pageQuadsMax, Math.max(firstWidth, (some.length === 0 ? 4 : 1) * Math.max(want, width)));
+  }
+}
+
+const firstWidth = 64;
+
+/** A page of the source in which at most `want` quads are shown, of up to `rows`. */
+async function exactly(
+  match: Match,
+  hidden: ReadonlySet<TermText>,
+  pattern: QuadPattern,
+  { want, rows, cursor }: { readonly want: number; readonly rows: number; readonly cursor: string | undefined },
+): Promise<Page> {
+  const page = await match(pattern, { limit: rows, cursor });
+  const at = page.quads.flatMap(({ g }, i) => (hidden.has(g) ? [] : [i]));
+  if (at.length <= want) return page;
+  const again = await match(pattern, { limit: (at[want - 1] as number) + 1, cursor });
+  // Somebody removed what was in between: as many rows as quads are wanted never hold more.
+  return again.quads.filter(({ g }) => !hidden.has(g)).length <= want ? again : match(pattern, { limit: want, cursor });
+}

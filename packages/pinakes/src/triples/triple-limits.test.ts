@@ -1,0 +1,97 @@
+/** The limits of the triple stores that no caller gives, at each and one past it. Those that callers give are in the conformance suite. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Quad } from "../domain/rdf.ts";
+import { systemScope } from "../domain/scope.ts";
+import { openMemoryItems } from "../drivers/memory/index.ts";
+import type { TripleStore } from "../ports/triple-store.ts";
+import { createTripleStore } from "./create-triple-store.ts";
+import { openItemTriples } from "./on-items/index.ts";
+import type { TripleEngine } from "./triple-engine.ts";
+import { tripleLimits } from "./triple-limits.ts";
+
+const system = systemScope("tests of the limits of triples", () => undefined);
+const scope = system.forTenant("acme");
+let store: TripleStore;
+beforeAll(async () => {
+  store = await openItemTriples({ items: await openMemoryItems(), scope: system });
+});
+afterAll(() => store?.close());
+
+const quad = (n: number, words = ""): Quad => ({ s: `<a:s${n}>`, p: "<a:p>", o: `"${words}${n}"`, g: "" });
+const quads = (count: number) => Array.from({ length: count }, (_, n) => quad(n));
+
+async function filled(space: string, insert: readonly Quad[], source?: { source: string; part: number }): Promise<void> {
+  await store.open(scope, space);
+  await store.write(scope, space, { insert, ...(source === undefined ? {} : { source }) });
+}
+
+it("pageQuadsDefault: so many are on a page when nobody says how many", async () => {
+  const { pageQuadsDefault } = tripleLimits;
+  await filled("pages", quads(pageQuadsDefault));
+  const at = await store.match(scope, "pages", {});
+  expect([at.quads.length, at.cursor]).toEqual([pageQuadsDefault, undefined]);
+  await store.write(scope, "pages", { insert: [quad(pageQuadsDefault)] });
+  const past = await store.match(scope, "pages", {});
+  expect([past.quads.length, typeof past.cursor]).toEqual([pageQuadsDefault, "string"]);
+});
+
+it("pageCharsMax: a page of long words ends early, with a cursor, and the next goes on", async () => {
+  const { pageCharsMax, termBytesMax } = tripleLimits;
+  const words = "x".repeat(termBytesMax - 100);
+  const count = Math.ceil(pageCharsMax / words.length) + 20;
+  await store.open(scope, "words");
+  for (let n = 0; n < count; n += 100)
+    await store.write(scope, "words", { insert: Array.from({ length: Math.min(100, count - n) }, (_, i) => quad(n + i, words)) });
+  const first = await store.match(scope, "words", {}, { limit: count });
+  const charsOf = (list: readonly Quad[]) => list.reduce((sum, { s, p, o, g }) => sum + s.length + p.length + o.length + g.length, 0);
+  expect(first.quads.length).toBeLessThan(count);
+  // The quad that passes the bound is the last.
+  expect(charsOf(first.quads)).toBeGreaterThanOrEqual(pageCharsMax);
+  expect(charsOf(first.quads.slice(0, -1))).toBeLessThan(pageCharsMax);
+  const second = await store.match(scope, "words", {}, { limit: count, cursor: first.cursor });
+  expect([first.quads.length + second.quads.length, second.cursor]).toEqual([count, undefined]);
+});
+
+it("supportsOfQuadMax: so many supports of a quad are told, at most", async () => {
+  const { supportsOfQuadMax } = tripleLimits;
+  await store.open(scope, "supports");
+  const support = (part: number) => store.write(scope, "supports", { insert: [quad(1)], source: { source: "doc.1.1", part } });
+  for (let part = 0; part < supportsOfQuadMax; part += 1) await support(part);
+  expect((await store.supports(scope, "supports", [quad(1)]))[0]).toHaveLength(supportsOfQuadMax);
+  await support(supportsOfQuadMax);
+  expect((await store.supports(scope, "supports", [quad(1)]))[0]).toHaveLength(supportsOfQuadMax);
+});
+
+/** An engine that is only asked to take away, and notes how much at once. */
+function steps(rows: number): { readonly store: TripleStore; readonly asked: number[] } {
+  const asked: number[] = [];
+  let left = rows;
+  const take = (limit: number) => {
+    asked.push(limit);
+    const some = Math.min(limit, left);
+    left -= some;
+    return some;
+  };
+  const engine = {
+    capabilities: { engine: "steps", reads: "strong", atomicQuadsMax: 1, durable: false },
+    removeSource: async (_: unknown, __: string, limit: number) => ({ removed: take(limit), done: left === 0 }),
+    purge: async (_: unknown, limit: number) => ({ deleted: take(limit), done: left === 0 }),
+  };
+  return { store: createTripleStore(engine as unknown as TripleEngine), asked };
+}
+
+it("removeSourceRowsMax: a source goes in steps of so many rows, all of it in one call", async () => {
+  const { removeSourceRowsMax } = tripleLimits;
+  const at = steps(removeSourceRowsMax);
+  expect(await at.store.removeSource(scope, "a", "doc")).toEqual({ inserted: 0, removed: removeSourceRowsMax });
+  expect(at.asked).toEqual([removeSourceRowsMax]);
+  const past = steps(removeSourceRowsMax + 1);
+  expect(await past.store.removeSource(scope, "a", "doc")).toEqual({ inserted: 0, removed: removeSourceRowsMax + 1 });
+  expect(past.asked).toEqual([removeSourceRowsMax, removeSourceRowsMax]);
+});
+
+it("purgeRowsDefault: one call of a purge removes so many rows when nobody says how many, and says whether there are more", async () => {
+  const { purgeRowsDefault } = tripleLimits;
+  expect(await steps(purgeRowsDefault).store.purge(scope, "a")).toEqual({ deleted: purgeRowsDefault, done: true });
+  expect(await steps(purgeRowsDefault + 1).store.purge(scope, "a")).toEqual({ deleted: purgeRowsDefault, done: false });
+});

@@ -1,0 +1,159 @@
+/** `migrate-collection` that dies, or whose call fails, at any of its calls: another process goes on to the same result, and nothing is lost. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FaultKind } from "../vectors/support/calls.ts";
+import { contentsOf, plant } from "./support/planted-collection.ts";
+import { World, type Process } from "./support/world.ts";
+
+type Step = "copy" | "validate" | "cutover" | "finish" | "rollback";
+const order = ["copy", "validate", "cutover"] as const;
+const states: Readonly<Record<Step, string>> = { copy: "copied", validate: "ready", cutover: "switched", finish: "finished", rollback: "rolled_back" };
+
+let world: World;
+let quiet: Process;
+let names = 0;
+beforeAll(async () => {
+  world = await World.open();
+  quiet = await world.process();
+});
+afterAll(async () => {
+  await quiet.close();
+  await world[Symbol.asyncDispose]();
+});
+
+/** Each collection goes to a repository of its own: a limit of collections is reached otherwise. */
+async function planted(): Promise<{ readonly from: string; readonly repository: string; readonly before: string; readonly id: string }> {
+  const number = (names += 1);
+  const repository = `r${number}`;
+  await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
+  const from = `c${number}`;
+  await plant(world, quiet, from);
+  const before = JSON.stringify(await contentsOf(world, "kb", from));
+  const { migration_id: id } = await quiet.plan({ kind: "collection", repository: "kb", collection: from, to: { repository } });
+  return { from, repository, before, id };
+}
+
+async function ask(process: Process, id: string, step: Step): Promise<void> {
+  if (step === "finish") await process.migrations.finish(world.admin, id, { remove_old: true, now: true });
+  else await process.migrations[step](world.admin, id);
+}
+
+/** One step with a fault at its n-th call, then by others; false when there is no such call any more. */
+async function faultAt(id: string, step: Step, n: number, kind: FaultKind): Promise<string | undefined> {
+  const process = await world.process();
+  process.calls.add({ at: n, kind });
+  const done = (async () => {
+    await ask(process, id, step);
+    await process.drive(id);
+  })().catch(() => {});
+  await Promise.race([done, process.calls.died]);
+  // Whoever died keeps its lease for a while.
+  world.now += 120_000;
+  await ask(quiet, id, step);
+  await quiet.drive(id);
+  if (!process.calls.dead) await process.close();
+  return process.calls.names[n];
+}
+
+async function expectMoved({ from, repository, before }: Awaited<ReturnType<typeof planted>>, what: string): Promise<void> {
+  const there = JSON.stringify(await contentsOf(world, repository, from)).replaceAll(`:${repository}:${from}:`, `:kb:${from}:`);
+  expect(there, what).toBe(before);
+  expect(await quiet.knowledge.collection(world.admin, repository, from), what).toMatchObject({ name: `The ${from}`, status: "ACTIVE", document_count: 2 });
+  await quiet.knowledge.updateCollection(world.admin, repository, from, { description: "open for writers" });
+  await expect(quiet.knowledge.collection(world.admin, "kb", from), what).rejects.toMatchObject({ code: "NOT_FOUND" });
+  const ids = (await quiet.knowledge.listCollections(world.admin, { repositoryId: repository })).items.filter(({ is_default }) => !is_default);
+  expect(ids, what).toHaveLength(1);
+  await quiet.knowledge.deleteCollection(world.admin, repository, from, { purge: true, confirm: from });
+}
+
+async function expectBack({ from, repository, before }: Awaited<ReturnType<typeof planted>>, what: string): Promise<void> {
+  expect(JSON.stringify(await contentsOf(world, "kb", from)), what).toBe(before);
+  await expect(quiet.knowledge.collection(world.admin, repository, from), what).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await quiet.knowledge.collection(world.admin, "kb", from), what).toMatchObject({ name: `The ${from}`, status: "ACTIVE" });
+  await quiet.knowledge.updateCollection(world.admin, "kb", from, { description: "open for writers" });
+  await quiet.knowledge.deleteCollection(world.admin, "kb", from);
+}
+
+describe("every call of every step", () => {
+  it.each([
+    ["copy", "crash-before"],
+    ["copy", "crash-after"],
+    ["copy", "error-after"],
+    ["validate", "crash-before"],
+    ["cutover", "crash-before"],
+    ["cutover", "crash-after"],
+    ["cutover", "error-after"],
+    ["finish", "error-before"],
+    ["finish", "error-after"],
+  ] as const)(
+    "R-TG-63 R-TG-99 %s, %s: run again, everything is there and open, and the old one is in the trash or gone",
+    async (step, kind) => {
+      let points = 0;
+      // Verifying only reads, call after call of the same kind: some of them stand for all. The switch begins with it. That a purge can end
+      // anywhere is proved by the lifecycle's own tests.
+      const stride = { copy: 1, validate: 7, cutover: 2, finish: 17 }[step];
+      for (let n = 0; ; n += stride) {
+        const made = await planted();
+        await quiet.run(made.id, ...(step === "finish" ? order : order.slice(0, order.indexOf(step))));
+        const reached = await faultAt(made.id, step, n, kind);
+        const what = `${step} ${kind} ${n} ${reached ?? "none"}`;
+        expect(await quiet.migrations.get(world.admin, made.id), what).toMatchObject({ state: states[step], error: null });
+        if (step !== "finish") await quiet.run(made.id, ...order.slice(order.indexOf(step) + 1));
+        expect((await quiet.units(made.id))[0], what).toMatchObject({ status: "switched", made: true });
+        await expectMoved(made, what);
+        if (reached === undefined) break;
+        points += 1;
+      }
+      expect(points).toBeGreaterThan(5);
+    },
+    280_000,
+  );
+
+  it.each([
+    ["copied", "crash-before"],
+    ["copied", "error-after"],
+    ["switched", "crash-before"],
+    ["switched", "crash-after"],
+    ["switched", "error-before"],
+    ["switched", "error-after"],
+  ] as const)(
+    "R-TG-63 R-TG-97 R-TG-99 rollback of one that is %s, %s: run again, the old one is as it was and open, the new one in the trash",
+    async (state, kind) => {
+      let points = 0;
+      for (let n = 0; ; n += state === "switched" ? 2 : 1) {
+        const made = await planted();
+        await quiet.run(made.id, ...(state === "copied" ? (["copy"] as const) : order));
+        const reached = await faultAt(made.id, "rollback", n, kind);
+        const what = `${state} ${kind} ${n} ${reached ?? "none"}`;
+        expect(await quiet.migrations.get(world.admin, made.id), what).toMatchObject({ state: "rolled_back", error: null });
+        await expectBack(made, what);
+        if (reached === undefined) break;
+        points += 1;
+      }
+      expect(points).toBeGreaterThan(8);
+    },
+    280_000,
+  );
+
+  it("R-TG-63 R-TG-99 a rollback in the middle of a switch, wherever that died, brings the old one back", async () => {
+    let points = 0;
+    for (let n = 0; ; n += 2) {
+      const made = await planted();
+      await quiet.run(made.id, "copy", "validate");
+      const process = await world.process();
+      process.calls.add({ at: n, kind: n % 4 === 0 ? "crash-before" : "crash-after" });
+      const done = ask(process, made.id, "cutover")
+        .then(() => process.drive(made.id))
+        .catch(() => {});
+      await Promise.race([done, process.calls.died]);
+      const reached = process.calls.names[n];
+      world.now += 120_000;
+      await ask(quiet, made.id, "rollback");
+      expect(await quiet.drive(made.id), `${n} ${reached ?? "none"}`).toMatchObject({ state: "rolled_back" });
+      await expectBack(made, `${n} ${reached ?? "none"}`);
+      if (!process.calls.dead) await process.close();
+      if (reached === undefined) break;
+      points += 1;
+    }
+    expect(points).toBeGreaterThan(8);
+  }, 280_000);
+});

@@ -1,0 +1,248 @@
+/** `migrate-collection`: who may, what is in the way, and what becomes of the old one. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCaller, type Caller } from "../../src/domain/caller.ts";
+import { Shelf } from "../../src/knowledge/documents/shelf.ts";
+import { itemIds } from "../../src/knowledge/model/records.ts";
+import { entity, plant } from "./support/planted-collection.ts";
+import { World, type Process } from "./support/world.ts";
+
+let world: World;
+let process: Process;
+const user = (userId: string, groups: readonly string[] = [], tenant = "acme"): Caller => makeCaller({ tenant, userId, groups });
+beforeAll(async () => {
+  world = await World.open();
+  process = await world.process();
+  await process.knowledge.createRepository(world.admin, { repository_id: "attic" });
+  await process.knowledge.createRepository(world.admin, { repository_id: "staff", allowed_groups: ["staff"] });
+  await process.knowledge.createRepository(world.admin, { repository_id: "closed", allow_user_collections: false });
+});
+afterAll(async () => {
+  await process.close();
+  await world[Symbol.asyncDispose]();
+});
+
+const source = (collection: string, to: object, more: object = {}) => ({ kind: "collection", repository: "kb", collection, to, ...more });
+const begin = (caller: Caller, wanted: object) => process.migrations.create(caller, { source: wanted });
+async function refusal(call: Promise<unknown>): Promise<{ code: string; detail: string }> {
+  return call.then(
+    () => ({ code: "none", detail: "" }),
+    (error: unknown) => error as { code: string; detail: string },
+  );
+}
+
+/** All steps, as the caller. */
+async function moved(caller: Caller, wanted: object): Promise<string> {
+  const { migration_id } = await process.migrations.create(caller, { source: wanted, auto: true });
+  expect(await process.migrations.drive(caller, migration_id)).toMatchObject({ state: "switched", error: null });
+  return migration_id;
+}
+
+describe("who may", () => {
+  it("R-TG-63 R-TG-100 whoever may manage both sides; a right that is taken away is gone before the next step", async () => {
+    const ann = user("ann", ["staff"]);
+    await process.knowledge.createCollection(ann, "staff", { collection_id: "hers" });
+    const { migration_id } = await begin(ann, { ...source("hers", { repository: "me" }), repository: "staff" });
+    await process.migrations.drive(ann, migration_id);
+    expect(await refusal(process.migrations.copy(user("ann"), migration_id))).toMatchObject({ code: "NOT_FOUND" });
+    expect(await refusal(process.migrations.copy(user("bob", ["staff"]), migration_id))).toMatchObject({ code: "FORBIDDEN" });
+    await process.migrations.copy(ann, migration_id);
+    expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "copied" });
+    await process.migrations.validate(ann, migration_id);
+    await process.migrations.drive(ann, migration_id);
+    await process.migrations.cutover(ann, migration_id);
+    expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "switched" });
+    expect(await process.knowledge.collection(ann, "me", "hers")).toMatchObject({ private: true, created_by: "ann" });
+    expect(await refusal(process.migrations.finish(ann, migration_id, { remove_old: true, now: true }))).toMatchObject({ code: "FORBIDDEN" });
+    await process.migrations.rollback(ann, migration_id);
+    expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "rolled_back" });
+    expect(await process.knowledge.collection(ann, "staff", "hers")).toMatchObject({ status: "ACTIVE" });
+  });
+
+  it("R-TG-63 R-TG-100 WRITE is not enough, nor is a repository where users make no collections, nor a migration of another kind", async () => {
+    await process.knowledge.createCollection(user("ann"), "kb", { collection_id: "anns" });
+    expect(await refusal(begin(user("bob"), source("anns", { collection: "bobs" })))).toMatchObject({ code: "FORBIDDEN" });
+    expect(await refusal(begin(user("ann"), source("anns", { repository: "closed" })))).toMatchObject({ code: "FORBIDDEN" });
+    expect(await refusal(begin(user("ann"), { kind: "unregistered", repository: "kb" }))).toMatchObject({ code: "FORBIDDEN" });
+    expect(await refusal(process.migrations.list(user("ann")))).toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  it("R-TG-09 R-TG-63 what is another user's or another workspace's answers, as source and as target, as what does not exist", async () => {
+    const eve = user("eve");
+    await process.knowledge.createCollection(eve, "kb", { collection_id: "eves" });
+    await process.knowledge.createCollection(user("ann"), "kb", { collection_id: "secret", private: true });
+    const same = (text: string, id: string) => text.replaceAll(id, "X");
+    const none = await refusal(begin(eve, source("nothing", { collection: "mine" })));
+    expect(none.code).toBe("NOT_FOUND");
+    const hidden = await refusal(begin(eve, source("secret", { collection: "mine" })));
+    expect([hidden.code, same(hidden.detail, "secret")]).toEqual([none.code, same(none.detail, "nothing")]);
+    const elsewhere = await refusal(begin(user("root", [], "other"), source("eves", { collection: "mine" })));
+    const unknown = await refusal(begin(user("root", [], "other"), source("nothing", { collection: "mine" })));
+    expect([elsewhere.code, same(elsewhere.detail, "eves")]).toEqual([unknown.code, same(unknown.detail, "nothing")]);
+    const noTarget = await refusal(begin(eve, source("eves", { repository: "nowhere" })));
+    const hiddenTarget = await refusal(begin(eve, source("eves", { repository: "staff" })));
+    expect(noTarget.code).toBe("NOT_FOUND");
+    expect([hiddenTarget.code, same(hiddenTarget.detail, "staff")]).toEqual([noTarget.code, same(noTarget.detail, "nowhere")]);
+    // Of another workspace not even the migration is there, for its admins.
+    const { migration_id } = await begin(eve, source("eves", { collection: "eves2" }));
+    const foreign = makeCaller({ tenant: "other", userId: "root", role: "admin" });
+    const seen = await refusal(process.migrations.get(foreign, migration_id));
+    const made = await refusal(process.migrations.get(foreign, "none"));
+    expect([seen.code, same(seen.detail, migration_id)]).toEqual([made.code, same(made.detail, "none")]);
+    const asUser = await refusal(process.migrations.get(user("bob"), migration_id));
+    const noneAsUser = await refusal(process.migrations.get(user("bob"), "none"));
+    expect([asUser.code, asUser.detail]).toEqual([noneAsUser.code, noneAsUser.detail]);
+  });
+});
+
+describe("what is in the way", () => {
+  it("R-TG-63 the same place, an id that is none, the default collection and a time to keep are refused at once", async () => {
+    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "stay" });
+    expect(await refusal(begin(world.admin, source("stay", {})))).toMatchObject({ code: "INVALID" });
+    expect(await refusal(begin(world.admin, source("stay", { collection: "no/id" })))).toMatchObject({ code: "INVALID" });
+    expect(await refusal(begin(world.admin, source("stay", { collection: "x" }, { incarnation: "1" })))).toMatchObject({ code: "INVALID" });
+    const [standard] = (await process.knowledge.listCollections(world.admin, { repositoryId: "kb" })).items.filter(({ is_default }) => is_default);
+    expect(await refusal(begin(world.admin, source(standard?.collection_id as string, { repository: "attic" })))).toMatchObject({ code: "INVALID" });
+    const kept = process.migrations.create(world.admin, { source: source("stay", { collection: "x" }), retain_days: 3 });
+    expect(await refusal(kept)).toMatchObject({ code: "INVALID", detail: expect.stringContaining("retain_days") as string });
+  });
+
+  it("R-TG-63 a target that exists, groups that the target's repository does not let in, a store of another process: problems of the plan", async () => {
+    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "open", allowed_groups: ["guests"] });
+    await process.knowledge.createCollection(world.admin, "staff", { collection_id: "taken" });
+    const { participants } = process.lifecycle;
+    await participants.register({ store: "away", class: "object", capabilities: { delete: true, archive: true, list: false } });
+    try {
+      const plan = await process.plan(source("open", { repository: "staff", collection: "taken" }));
+      expect(plan.problem_count).toBe(3);
+      const reasons = plan.problems.map(({ reason }) => reason).join("\n");
+      expect(reasons).toMatch(/which exists/);
+      expect(reasons).toMatch(/guests/);
+      expect(reasons).toMatch(/store_cannot_migrate.*away/);
+      expect(await refusal(process.migrations.copy(world.admin, plan.migration_id))).toMatchObject({ code: "INVALID" });
+      const partial = await process.plan(source("open", { collection: "opened" }, { allow_partial: true }));
+      expect(partial.problem_count).toBe(0);
+      const { migration_id } = await process.migrations.create(world.admin, { source: source("open", { collection: "opened" }), auto: true });
+      // By itself it goes no further than a plan with problems.
+      expect(await process.drive(migration_id)).toMatchObject({ state: "planned", problem_count: 1 });
+    } finally {
+      await participants.unregister("away");
+    }
+  });
+
+  it("R-TG-63 names of the place it goes to, which would become its own, are a problem of the plan", async () => {
+    await plant(world, process, "mixed");
+    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "mixed");
+    const foreign = { s: entity("pure", "thing"), p: "<http://x/p>", o: '"x"', g: "" };
+    await world.triples.write(world.admin.scope, incarnation, { insert: [foreign] });
+    expect(await process.plan(source("mixed", { collection: "pure" }))).toMatchObject({ problem_count: 1 });
+    expect(await process.plan(source("mixed", { collection: "other" }))).toMatchObject({ problem_count: 0 });
+  });
+
+  it("R-TG-63 documents that are being taken in are waited for, and the hold stays meanwhile", async () => {
+    await plant(world, process, "busy");
+    await process.knowledge.upload(world.admin, "kb", "busy", { name: "new.txt", body: "not yet indexed" });
+    const { migration_id } = await process.plan(source("busy", { collection: "calm" }));
+    await process.migrations.copy(world.admin, migration_id);
+    expect(await refusal(process.drive(migration_id))).toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("1 documents") as string });
+    expect(await refusal(process.knowledge.updateCollection(world.admin, "kb", "busy", { description: "x" }))).toMatchObject({ code: "UNAVAILABLE" });
+    expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
+    await process.knowledge.updateCollection(world.admin, "kb", "busy", { description: "x" });
+  });
+
+  it("R-TG-63 two migrations of one collection: the second is told who holds it", async () => {
+    await plant(world, process, "wanted");
+    const first = await process.plan(source("wanted", { collection: "first" }));
+    const second = await process.plan(source("wanted", { collection: "second" }));
+    await process.run(first.migration_id, "copy");
+    await process.migrations.copy(world.admin, second.migration_id);
+    const refused = await refusal(process.drive(second.migration_id));
+    expect(refused).toMatchObject({ code: "CONFLICT", detail: expect.stringContaining(first.migration_id) as string });
+    await process.run(second.migration_id, "rollback");
+    expect(await process.run(first.migration_id, "validate", "cutover")).toMatchObject({ state: "switched" });
+  });
+});
+
+describe("what becomes of it", () => {
+  it("R-TG-63 by itself, up to the switch; an archived one is archived there, and a later delete of the old one leaves the new one alone", async () => {
+    await plant(world, process, "old-papers");
+    await process.knowledge.archiveCollection(world.admin, "kb", "old-papers");
+    const id = await moved(world.admin, source("old-papers", { repository: "attic" }));
+    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({ status: "ARCHIVED", document_count: 2 });
+    const { incarnation } = await process.knowledge.collection(world.admin, "attic", "old-papers");
+    const fence = await new Shelf(world.items, world.admin.scope, { repository_id: "attic", collection_id: "old-papers", incarnation }).fence();
+    expect(fence?.record.status).toBe("ARCHIVED");
+    expect(await refusal(process.finish(id, { remove_old: true }))).toMatchObject({ code: "CONFLICT" });
+    expect(await process.finish(id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
+    expect(await refusal(process.knowledge.restoreCollection(world.admin, "kb", "old-papers"))).toMatchObject({ code: "GONE" });
+    expect((await process.knowledge.passages(world.admin, "attic", "old-papers", "old-papers-one")).total).toBe(2);
+    expect(await refusal(process.run(id, "rollback"))).toMatchObject({ code: "GONE", detail: expect.stringContaining("Migrate the new one back") as string });
+    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({ status: "ARCHIVED" });
+  });
+
+  it("R-TG-63 to a user's own repository and back again it is the same collection", async () => {
+    await plant(world, process, "round");
+    await moved(world.admin, source("round", { repository: "me", collection: "trip" }));
+    const there = await process.knowledge.collection(world.admin, "me", "trip");
+    expect(there).toMatchObject({ private: true, name: "The round" });
+    await moved(world.admin, { kind: "collection", repository: "me", collection: "trip", to: { repository: "kb", collection: "round" } });
+    const back = await process.knowledge.collection(world.admin, "kb", "round");
+    expect(back).toMatchObject({ name: "The round", document_count: 2, created_at: there.created_at });
+    expect((await process.knowledge.passages(world.admin, "kb", "round", "round-one")).total).toBe(2);
+    expect(await world.triples.count(world.admin.scope, back.incarnation, { s: entity("round", "newton") })).toBe(3);
+  });
+
+  it("R-TG-63 a name that somebody took at the last moment does not stop the switch", async () => {
+    await plant(world, process, "named");
+    const { migration_id } = await process.plan(source("named", { collection: "renamed" }));
+    await process.run(migration_id, "copy", "validate");
+    const other = await world.process();
+    const hidden = Promise.withResolvers<void>();
+    const taken = Promise.withResolvers<void>();
+    // The third batch of records is the one that opens the new one: the old one is out of the way by then.
+    let batches = 0;
+    other.calls.add({ at: (name) => name === "items.batch collections" && (batches += 1) === 3, kind: "hold", until: taken.promise, reached: () => hidden.resolve() });
+    await other.migrations.cutover(world.admin, migration_id);
+    const switching = other.drive(migration_id);
+    await hidden.promise;
+    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "thief", name: "THE NAMED" });
+    taken.resolve();
+    expect(await switching).toMatchObject({ state: "switched" });
+    expect(await process.knowledge.collection(world.admin, "kb", "renamed")).toMatchObject({ name: "renamed", status: "ACTIVE" });
+    await other.close();
+  });
+
+  it("R-TG-63 an old one that was restored after the switch stays, and a rollback after that only takes the new one away", async () => {
+    await plant(world, process, "twice");
+    const id = await moved(world.admin, source("twice", { repository: "attic", collection: "copy" }));
+    await process.knowledge.restoreCollection(world.admin, "kb", "twice");
+    expect(await process.run(id, "rollback")).toMatchObject({ state: "rolled_back" });
+    expect(await process.knowledge.collection(world.admin, "kb", "twice")).toMatchObject({ status: "ACTIVE" });
+    expect(await refusal(process.knowledge.collection(world.admin, "attic", "copy"))).toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("R-TG-63 a rollback whose old id is somebody else's now is refused before anything changes", async () => {
+    await plant(world, process, "reborn");
+    const id = await moved(world.admin, source("reborn", { repository: "attic" }));
+    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "reborn", name: "Another" });
+    expect(await refusal(process.run(id, "rollback"))).toMatchObject({ code: "CONFLICT" });
+    expect(await process.knowledge.collection(world.admin, "attic", "reborn")).toMatchObject({ status: "ACTIVE" });
+    await process.knowledge.deleteCollection(world.admin, "kb", "reborn");
+    expect(await process.run(id, "rollback")).toMatchObject({ state: "rolled_back" });
+    expect(await process.knowledge.collection(world.admin, "kb", "reborn")).toMatchObject({ name: "The reborn" });
+  });
+
+  it("R-TG-63 what has to go of the old one goes before, and is not moved", async () => {
+    await plant(world, process, "tidy");
+    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "tidy");
+    const shelf = new Shelf(world.items, world.admin.scope, { repository_id: "kb", collection_id: "tidy", incarnation });
+    const key = `${shelf.prefix}tidy-one/0/content`;
+    await world.objects.put(world.admin.scope, key, Buffer.from("left over"));
+    const removal = { kind: "removal", document_id: "tidy-one", chunks: [], object_keys: [key], at: "2030-01-01T00:00:00.000Z" };
+    await shelf.clean([{ op: "create", document: shelf.document(itemIds.removal("tidy-one", "1.replaced"), removal) }]);
+    await moved(world.admin, source("tidy", { collection: "tidied" }));
+    const there = await process.knowledge.collection(world.admin, "kb", "tidied");
+    const { keys } = await world.objects.list(world.admin.scope, `knowledge/${there.incarnation}/`);
+    expect(keys.map((one) => one.key.split("/").slice(2).join("/"))).not.toContain("tidy-one/0/content");
+    expect(keys).toHaveLength(6);
+  });
+});

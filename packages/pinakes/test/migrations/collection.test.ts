@@ -1,0 +1,135 @@
+/** `migrate-collection`: a collection goes to another id or another repository, with everything that belongs to it, and back. */
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { contentsOf, entity, plant, settings } from "./support/planted-collection.ts";
+import { World, type Process } from "./support/world.ts";
+
+let world: World;
+let process: Process;
+beforeAll(async () => {
+  world = await World.open();
+  process = await world.process();
+  await process.knowledge.createRepository(world.admin, { repository_id: "attic", name: "Attic" });
+});
+afterAll(async () => {
+  await process.close();
+  await world[Symbol.asyncDispose]();
+});
+
+const source = (collection: string, to: object, more: object = {}) => ({ kind: "collection", repository: "kb", collection, to, ...more });
+const code = (wanted: string) => expect.objectContaining({ code: wanted }) as Error;
+
+/** What of the rows does not name the place. */
+async function withoutPlace(repository: string, collection: string): Promise<string> {
+  return JSON.stringify(await contentsOf(world, repository, collection)).replaceAll(`:${repository}:${collection}:`, ":R:C:").replaceAll(`"${collection}"`, '"C"');
+}
+
+describe("migrate-collection", () => {
+  it("R-TG-63 copies everything that belongs to it, proves it equal, switches, and keeps the old one in the trash", async () => {
+    await plant(world, process, "papers");
+    const before = await withoutPlace("kb", "papers");
+    const plan = await process.plan(source("papers", { repository: "attic", collection: "articles" }));
+    expect(plan).toMatchObject({ state: "planned", problem_count: 0, unit_count: 1, kind: "collection" });
+    await expect(process.knowledge.collection(world.admin, "attic", "articles")).rejects.toThrow(code("NOT_FOUND"));
+    expect(await process.run(plan.migration_id, "copy", "validate")).toMatchObject({ state: "ready", error: null });
+    const [unit] = await process.units(plan.migration_id);
+    expect(unit).toMatchObject({ status: "verified", made: true, held_hash: unit?.hash, held_count: unit?.count, target: { collection: "articles" } });
+    expect(unit?.count).toBeGreaterThan(15);
+    const switched = await process.run(plan.migration_id, "cutover");
+    expect(switched).toMatchObject({ state: "switched", retain_until: new Date(world.now + 90 * 86_400_000).toISOString() });
+    await expect(process.knowledge.collection(world.admin, "kb", "papers")).rejects.toThrow(code("NOT_FOUND"));
+    expect(await process.knowledge.collection(world.admin, "kb", "papers", { deleted: true })).toMatchObject({ status: "DELETED" });
+
+    expect(await withoutPlace("attic", "articles")).toBe(before);
+    expect(await process.knowledge.collection(world.admin, "attic", "articles")).toMatchObject({
+      name: "The papers",
+      status: "ACTIVE",
+      created_by: "root",
+      document_count: 2,
+      ...settings,
+      chunking_strategy: { type: "FIXED", chunk_size: 400 },
+    });
+    expect((await process.knowledge.listCollections(world.admin, { tags: ["physics"], repositoryId: "attic" })).items).toHaveLength(1);
+    const old = await process.knowledge.content(world.admin, "attic", "articles", "papers-one", 1);
+    expect(String(await buffer(old.body))).toBe("version 1 of papers-one");
+    const { items: passages } = await process.knowledge.passages(world.admin, "attic", "articles", "papers-two");
+    expect(passages.map(({ text }) => text)).toEqual(["passage 0 of papers-two", "passage 1 of papers-two"]);
+    const { hits } = await process.knowledge.rows.query(world.admin, "attic", "articles", { vector: [1, 2, 3], limit: 1 });
+    expect(hits[0]).toMatchObject({ id: "r1", metadata: { catalog_id: "mine" } });
+  });
+
+  it("R-TG-63 triples keep their graphs and who supports them, and the collection's own names follow it", async () => {
+    await plant(world, process, "facts");
+    const { migration_id } = await process.plan(source("facts", { collection: "truths" }));
+    await process.run(migration_id, "copy", "validate", "cutover");
+    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "truths");
+    const { scope } = world.admin;
+    const quad = { s: entity("truths", "newton"), p: "<http://x/p>", o: '"found"', g: "" };
+    expect(await world.triples.supports(scope, incarnation, [quad])).toEqual([
+      [
+        { source: "facts-one.1.1", part: 0 },
+        { source: "facts-two.1.1", part: 1 },
+      ],
+    ]);
+    const inGraph = await world.triples.match(scope, incarnation, { g: "<http://x/g>" });
+    expect(inGraph.quads).toEqual([{ s: entity("truths", "newton"), p: "<http://x/p>", o: entity("truths", "apple"), g: "<http://x/g>" }]);
+    await world.triples.removeSource(scope, incarnation, "facts-one.1.1");
+    expect(await world.triples.count(scope, incarnation, quad)).toBe(1);
+    await world.triples.removeSource(scope, incarnation, "facts-two.1.1");
+    expect(await world.triples.count(scope, incarnation, quad)).toBe(0);
+    // In the same repository the name is the old one's until that is out of the way.
+    expect(await process.knowledge.collection(world.admin, "kb", "truths")).toMatchObject({ name: "The facts" });
+  });
+
+  it("R-TG-63 R-TG-98 from the copy to the switch neither takes writes, and both can be read", async () => {
+    await plant(world, process, "window");
+    const { migration_id } = await process.plan(source("window", { collection: "view" }));
+    await process.run(migration_id, "copy");
+    for (const id of ["window", "view"]) {
+      const write = process.knowledge.updateCollection(world.admin, "kb", id, { description: "other" });
+      await expect(write).rejects.toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 30_000 });
+      expect((await process.knowledge.passages(world.admin, "kb", id, "window-one")).total).toBe(2);
+    }
+    await process.run(migration_id, "validate", "cutover");
+    await process.knowledge.updateCollection(world.admin, "kb", "view", { description: "other" });
+  });
+
+  it("R-TG-63 a write that got past the hold makes the comparison differ: nothing is switched, and a rollback frees the old one", async () => {
+    const made = await plant(world, process, "late");
+    const { migration_id } = await process.plan(source("late", { collection: "later" }));
+    await process.run(migration_id, "copy");
+    await world.triples.write(world.admin.scope, made.incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
+    const unequal = await process.run(migration_id, "validate");
+    expect(unequal).toMatchObject({ state: "copied", error: expect.stringContaining("late") as string });
+    await expect(process.migrations.cutover(world.admin, migration_id)).rejects.toThrow(code("INVALID"));
+    expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
+    expect(await process.knowledge.collection(world.admin, "kb", "late")).toMatchObject({ status: "ACTIVE" });
+    await process.knowledge.updateCollection(world.admin, "kb", "late", { description: "free again" });
+  });
+
+  it("R-TG-63 R-TG-97 a rollback restores the old one as it was and puts the new one into the trash", async () => {
+    await plant(world, process, "there");
+    const before = await contentsOf(world, "kb", "there");
+    const { migration_id } = await process.plan(source("there", { repository: "attic" }));
+    await process.run(migration_id, "copy", "validate", "cutover");
+    expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
+    expect(await contentsOf(world, "kb", "there")).toEqual(before);
+    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({ status: "ACTIVE", name: "The there" });
+    await process.knowledge.updateCollection(world.admin, "kb", "there", { description: "open" });
+    expect(await process.knowledge.collection(world.admin, "attic", "there", { deleted: true })).toMatchObject({ status: "DELETED" });
+    await process.knowledge.restoreCollection(world.admin, "attic", "there");
+  });
+
+  it("R-TG-63 what was written to the new one since the switch goes to the trash only with force", async () => {
+    await plant(world, process, "used");
+    const { migration_id } = await process.plan(source("used", { collection: "reused" }));
+    await process.run(migration_id, "copy", "validate", "cutover");
+    await process.knowledge.updateCollection(world.admin, "kb", "reused", { description: "since then" });
+    await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("force") as string });
+    await process.knowledge.updateCollection(world.admin, "kb", "reused", { description: "still open" });
+    await process.migrations.rollback(world.admin, migration_id, { force: true });
+    expect(await process.drive(migration_id)).toMatchObject({ state: "rolled_back" });
+    expect(await process.knowledge.collection(world.admin, "kb", "used")).toMatchObject({ status: "ACTIVE" });
+    expect(await process.knowledge.collection(world.admin, "kb", "reused", { deleted: true })).toMatchObject({ description: "still open" });
+  });
+});

@@ -1,0 +1,92 @@
+/** Which agents have memories: each once, in the order of their ids, whatever they said and however long. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openMemoryItems } from "../../src/drivers/memory/index.ts";
+import { memoryLimits } from "../../src/state/memories/limits.ts";
+import { World, type Process } from "../../src/state/memories/test-world.ts";
+import { failure } from "../../src/testing/item-store/fixture.ts";
+
+let world: World;
+let process: Process;
+beforeEach(async () => {
+  world = await World.open({ items: openMemoryItems });
+  process = await world.process();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const say = (agent_id: string, more: object = {}, options = {}) =>
+  process.memories.append(world.caller, { agent_id, session_id: "s1", content: "words", message_type: "user", ...more }, options);
+const ids = async (query: object = {}, caller = world.caller) => (await process.memories.agents(caller, query)).items.map(({ agent_id }) => agent_id);
+
+describe("agents with memories", () => {
+  it("are told with the times of what they said first and last; another workspace has its own", async () => {
+    expect(await process.memories.agents(world.caller)).toEqual({ items: [], next_cursor: null });
+    await say("b", { timestamp: "2026-01-02T00:00:00.000Z" });
+    await say("b", { timestamp: "2026-01-01T00:00:00.000Z", session_id: "s2" });
+    await say("a");
+    await process.memories.append(world.stranger, { agent_id: "theirs", session_id: "s1", content: "x", message_type: "user" });
+    expect((await process.memories.agents(world.caller)).items).toMatchObject([
+      { agent_id: "a" },
+      { agent_id: "b", first_message_at: "2026-01-01T00:00:00.000Z", last_message_at: "2026-01-02T00:00:00.000Z" },
+    ]);
+    expect(await ids({}, world.stranger)).toEqual(["theirs"]);
+  });
+
+  it("come in pages without a gap or a double while others come and go; a cursor of another workspace or list is refused", async () => {
+    const names = ["a b", "A", "a/b", "a", "ä", "🜁", "a%2Fb", "z".repeat(256)];
+    for (const name of names) for (let i = 0; i < 3; i += 1) await say(name, { session_id: `s${i}` });
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await process.memories.agents(world.caller, { limit: 1, cursor });
+      seen.push(...page.items.map(({ agent_id }) => agent_id));
+      cursor = page.next_cursor ?? undefined;
+      if (seen.length === 2) await process.memories.deleteSession(world.caller, seen[1] as string, "s0");
+    } while (cursor !== undefined);
+    expect(seen.toSorted()).toEqual(names.toSorted());
+    const { next_cursor } = await process.memories.agents(world.caller, { limit: 2 });
+    await failure(process.memories.agents(world.stranger, { cursor: next_cursor as string }), "INVALID");
+    await failure(process.memories.sessions(world.caller, "a", { cursor: next_cursor as string }), "INVALID");
+    await failure(process.memories.agents(world.caller, { cursor: `${next_cursor as string}x` }), "INVALID");
+  });
+
+  it("a page holds as many as the limit says, and one more is refused", async () => {
+    const { agentsPageMax } = memoryLimits;
+    for (let i = 0; i <= agentsPageMax; i += 1) await say(`agent-${i}`);
+    expect(await ids({ limit: agentsPageMax })).toHaveLength(agentsPageMax);
+    expect(await ids()).toHaveLength(memoryLimits.agentsPageDefault);
+    for (const limit of [0, agentsPageMax + 1, 1.5]) await failure(process.memories.agents(world.caller, { limit }), "INVALID");
+  });
+
+  it("R-AGT-33 one whose sessions have ended as a unit is not told; one that has others besides is, with the times of these", async () => {
+    await say("ended", { ttl: 60 }, { ttlUnit: "session" });
+    await say("mixed", { ttl: 60, timestamp: "2026-01-01T00:00:00.000Z" }, { ttlUnit: "session" });
+    await say("mixed", { session_id: "s2", timestamp: "2026-01-02T00:00:00.000Z" });
+    expect(await ids()).toEqual(["ended", "mixed"]);
+    world.clock.advance(61_000);
+    expect((await process.memories.agents(world.caller)).items).toEqual([
+      { agent_id: "mixed", first_message_at: "2026-01-02T00:00:00.000Z", last_message_at: "2026-01-02T00:00:00.000Z" },
+    ]);
+  });
+
+  it("an agent with many messages costs as many queries as one with few", async () => {
+    const asked: string[] = [];
+    const items = new Proxy(world.items, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        const bound = value.bind(target) as (...given: readonly unknown[]) => Promise<unknown>;
+        return (...given: readonly unknown[]) => {
+          asked.push(String(name));
+          return bound(...given);
+        };
+      },
+    });
+    for (let i = 0; i < 60; i += 1) await say("talker", { session_id: `s${i}` });
+    await say("quiet");
+    const watched = await world.process(items);
+    asked.length = 0;
+    expect((await watched.memories.agents(world.caller)).items).toHaveLength(2);
+    // To each agent and past the last one, and both ends of each.
+    expect(asked).toEqual(Array.from({ length: 7 }, () => "query"));
+  });
+});

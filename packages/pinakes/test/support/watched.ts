@@ -1,0 +1,34 @@
+/** A port whose every call a test can count, fail, hold, or end the process at: see `Calls`. */
+import type { Calls } from "../vectors/support/calls.ts";
+
+export interface Watching {
+  readonly calls: Calls;
+  /** What the call is named in `calls`. */
+  readonly nameOf: (method: string, given: readonly unknown[]) => string;
+  /** Absent: every call counts, from the first on. */
+  readonly gate?: { readonly on: boolean };
+}
+
+/** Declaring a container is no call that matters; and what gives rows one by one is walked, not awaited: what it reads from is watched. */
+const unwatched = new Set(["openContainer", "rows"]);
+
+export function watchedBy<Port extends object>(port: Port, { calls, nameOf, gate }: Watching): Port {
+  return new Proxy(port, {
+    get: (target, method) => {
+      const value: unknown = bound(target, method);
+      if (typeof value !== "function" || typeof method !== "string" || unwatched.has(method)) return value;
+      const call = value as (...given: readonly unknown[]) => unknown;
+      return (...given: readonly unknown[]) => (gate?.on === false ? call(...given) : calls.call(nameOf(method, given), async () => call(...given)));
+    },
+  });
+}
+
+/** Named by the store, the method, and what it is about: a container, a key, a space. */
+export function watched<Port extends object>(label: string, port: Port, calls: Calls, gate: { readonly on: boolean }): Port {
+  return watchedBy(port, { calls, gate, nameOf: (method, given) => `${label}.${method} ${String(given[1])}` });
+}
+
+export function bound(target: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name, target);
+  return typeof value === "function" ? value.bind(target) : value;
+}

@@ -1,0 +1,13 @@
+/** For tests in which nothing is parsed or embedded; whoever tries is told. */
+import { PinakesError } from "../../src/domain/errors.ts";
+import type { KnowledgeParts } from "../../src/knowledge/index.ts";
+
+export const withoutModels: Pick<KnowledgeParts, "embedders" | "parser" | "tokenizer"> = {
+  embedders: { defaultModel: "none", models: [{ id: "none", provider: "none" }], get: unused },
+  parser: { parse: unused, close: async () => {} },
+  tokenizer: unused,
+};
+
+async function unused(): Promise<never> {
+  throw new PinakesError("INTERNAL", "This test needs no model.");
+}
