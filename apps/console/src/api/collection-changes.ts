@@ -1,6 +1,7 @@
 /** Making, changing and ending collections. */
+import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type Collection, type CollectionId, type Metadata, type Repository } from "./collections.ts";
-import { path, post, request } from "./request.ts";
+import { get, path, post, request } from "./request.ts";
 import type { Job } from "./work.ts";
 
 /** null: as the repository has it. */
@@ -16,7 +17,7 @@ export interface CollectionInput {
   readonly private?: boolean;
 }
 
-export type ChangedCollection = Collection & { readonly warnings?: readonly string[] };
+type ChangedCollection = Collection & { readonly warnings?: readonly string[] };
 
 export function createRepository(input: { readonly repository_id?: string; readonly name: string }): Promise<Repository> {
   return post<Repository>("/v1/repositories", input);
@@ -51,6 +52,17 @@ export interface Deletion {
 export async function deleteCollection(id: CollectionId, { purge, incarnation, ifMatch, allowPartial }: Deletion): Promise<Job> {
   const query = { purge: purge ? true : undefined, confirm: purge ? id.cid : undefined, incarnation, allow_partial: allowPartial === true ? true : undefined };
   return (await request<Job>("DELETE", collectionPath(id), { query, ifMatch })).body;
+}
+
+/** Also when it is in the trash. */
+export function deletedCollectionOptions(id: CollectionId) {
+  return queryOptions({
+    queryKey: ["deleted-collection", id.rid, id.cid],
+    queryFn: ({ signal }) => get<Collection>(collectionPath(id), { query: { deleted: true }, signal }),
+    // It may be deleted and restored in one visit.
+    gcTime: 0,
+    retry: false,
+  });
 }
 
 export function restoreCollection(id: CollectionId, incarnation?: string): Promise<Collection> {

@@ -55,7 +55,8 @@ export interface ItemKey {
   readonly pk: string;
 }
 
-const pageSize = 100;
+/** Ten thousand items are twenty answers; how large one may be in bytes is the server's limit. */
+const pageSize = 500;
 
 export const containersOptions = queryOptions({
   queryKey: ["containers"],
@@ -85,8 +86,7 @@ interface QueryPage extends Page<Json> {
 export function sqlOptions(name: string, question: SqlQuestion | undefined) {
   return infiniteQueryOptions({
     queryKey: ["containers", name, "query", question],
-    queryFn: ({ pageParam, signal }) =>
-      post<QueryPage>(path`/v1/containers/${name}/query`, { ...question, limit: pageSize, cursor: pageParam }, { signal }),
+    queryFn: ({ pageParam, signal }) => post<QueryPage>(path`/v1/containers/${name}/query`, { ...question, limit: pageSize, cursor: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: QueryPage) => page.next_cursor ?? undefined,
     select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items), advice: pages[0]?.advice }),

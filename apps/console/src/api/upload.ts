@@ -6,10 +6,7 @@ import type { Document } from "./documents.ts";
 import { problemOf, UnreachableError } from "./problem.ts";
 import { currentCsrfToken, post, toSignIn } from "./request.ts";
 
-/** As the server has it unless its operator set another: 50 × 1,048,576. */
-export const fileBytesMax = 52_428_800;
-
-export interface UploadOptions {
+interface UploadOptions {
   /** Take the place of the document with this name, as its next version. */
   readonly replace: boolean;
   readonly signal: AbortSignal;

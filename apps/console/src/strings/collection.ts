@@ -1,7 +1,7 @@
 export const collectionStrings = {
   loading: "Loading the collection …",
   in: (repository: string) => `In ${repository}`,
-  gone: "It may be in the trash, or be removed for good.",
+  deleted: "Deleted",
   toTrash: "To the trash",
   toCollections: "To the collections",
   tabsLabel: "Parts of the collection",

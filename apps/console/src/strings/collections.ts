@@ -10,7 +10,8 @@ export const collectionsStrings = {
     repository: "Repository",
     status: "Status",
     all: "All repositories",
-    order: "Order", clear: "Clear filters",
+    order: "Order",
+    clear: "Clear filters",
   },
   statuses: { live: "Active and archived", ACTIVE: "Active", ARCHIVED: "Archived", DELETE_IN_PROGRESS: "Being removed", DELETE_FAILED: "Removal failed" },
   orders: {

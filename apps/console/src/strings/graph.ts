@@ -49,7 +49,6 @@ export const graphStrings = {
     none: "No triple matches",
     noneAbout: "An empty field matches anything.",
     defaultGraph: "default",
-    useAs: (place: string, term: string) => `Ask for ${place.toLowerCase()} ${term}`,
   },
   sparql: {
     label: "SPARQL query",

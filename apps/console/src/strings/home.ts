@@ -33,7 +33,7 @@ export const homeStrings = {
     index: "2. Watch them be indexed",
     indexWaiting: "Each file is read, cut into passages, and each passage gets its place in the search index. You will see here how far each one is.",
     indexGoing: "Being read, cut into passages and indexed. This takes a few seconds for a short text.",
-    indexDone: "All that was taken is ready.",
+    indexDone: (count: number) => (count === 1 ? "The file is ready to be asked." : `All ${count} files are ready to be asked.`),
     indexProblems: "Some files need a look: the reason stands beside each.",
     added: (count: number) => (count === 1 ? "One file was added." : `${count} files were added.`),
     addMore: "Add more files",

@@ -85,7 +85,8 @@ export const searchStrings = {
     timings: (total: string, embed: string, search: string) => `${total} in all: ${embed} to embed the question, ${search} to search`,
     searched: "What was searched",
     searchedColumns: { collection: "Collection", passages: "Passages", removed: "Removed by the filter", model: "Model", access: "Why it may be read" },
-    mix: (fusion: string, weight: number) => (fusion === "rrf" ? "Mixed by reciprocal ranks" : `Mixed with ${weight} for vectors and ${Number((1 - weight).toFixed(2))} for keywords`),
+    mix: (fusion: string, weight: number) =>
+      fusion === "rrf" ? "Mixed by reciprocal ranks" : `Mixed with ${weight} for vectors and ${Number((1 - weight).toFixed(2))} for keywords`,
     graphMix: (hops: number, weight: number, entities: number, added: number) =>
       `Graph: ${entities} ${entities === 1 ? "entity" : "entities"} named, ${hops} ${hops === 1 ? "hop" : "hops"}, weight ${weight}, ${added} ${added === 1 ? "passage" : "passages"} found by it alone`,
     more: (count: number) => `Show ${count} more`,
@@ -125,6 +126,7 @@ export const searchStrings = {
     save: "Save as an evaluation",
     quality: (ndcg: string, recall: string, mrr: string, k: number) => `By your marks: nDCG@${k} ${ndcg}, recall ${recall}, MRR ${mrr}`,
     name: "Name",
+    nameHint: "Letters, digits, spaces, - and _",
     k: "Documents that count (k)",
     kHint: "Measures look at the first k documents; 1 to 100",
     questions: "Questions",

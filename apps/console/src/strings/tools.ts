@@ -41,7 +41,14 @@ export const toolStrings = {
   },
   figures: {
     measure: "Figure",
-    measures: { count: "Calls", avg: "Average duration", p50: "Median duration (p50)", p95: "95th percentile (p95)", p99: "99th percentile (p99)", max: "Longest" },
+    measures: {
+      count: "Calls",
+      avg: "Average duration",
+      p50: "Median duration (p50)",
+      p95: "95th percentile (p95)",
+      p99: "99th percentile (p99)",
+      max: "Longest",
+    },
     group: "Group by",
     title: (measure: string) => `${measure} over time`,
     byGroup: "Durations by group",
@@ -57,10 +64,9 @@ export const toolStrings = {
     day: "Day (UTC)",
     check: "Check this day",
     intact: (entries: string) => `Intact: all ${entries} entries are what was written.`,
-    empty: "This day has no entries.",
+    empty: "This day has no chained entries: there is nothing to prove.",
     broken: (at: string) => `Not intact: the first entry that is changed, added or missing is ${at}.`,
     head: "Head of the chain",
     headHint: "Keep it elsewhere to prove later that nothing was changed.",
-    noHead: "This day is not chained.",
   },
 } as const;

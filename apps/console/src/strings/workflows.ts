@@ -74,7 +74,14 @@ export const workflowStrings = {
     fields: (count: number) => `${count} ${count === 1 ? "value" : "values"}`,
     notFound: "This checkpoint is not among those loaded so far.",
   },
-  diff: { table: "Differences", path: "Where", before: "Before", after: "After", none: "–", shortened: (count: number) => `${count} more differences are not shown.` },
+  diff: {
+    table: "Differences",
+    path: "Where",
+    before: "Before",
+    after: "After",
+    none: "–",
+    shortened: (count: number) => `${count} more differences are not shown.`,
+  },
   events: {
     table: "Events since this page was opened",
     nothing: "Nothing has happened since this page was opened",
@@ -110,7 +117,6 @@ export const workflowStrings = {
   conflict: {
     title: "It was changed in the meantime",
     about: "Somebody changed the workflow after this page read it. This is what is different now:",
-    gone: "It does not exist any more.",
     reload: "Leave it as it is now",
     anyway: (verb: string) => `${verb} nevertheless`,
   },

@@ -1,4 +1,7 @@
-/** CodeMirror with our colours. Its styles are constructed style sheets, which the page's policy allows. */
+/**
+ * CodeMirror with our colours, in a shadow root: only there are its styles constructed sheets, which the page's policy allows. In the
+ * page itself it would add a style element, and be refused.
+ */
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { sql } from "@codemirror/lang-sql";
@@ -58,7 +61,8 @@ export default function CodeMirror({ label, language, value, onChange, onRun, re
       EditorView.contentAttributes.of({ "aria-label": label }),
       EditorView.updateListener.of((update) => (update.docChanged ? changed(update.state.doc.toString()) : undefined)),
     ];
-    const made = new EditorView({ parent: place.current, state: EditorState.create({ doc: first(), extensions }) });
+    const root = place.current.shadowRoot ?? place.current.attachShadow({ mode: "open" });
+    const made = new EditorView({ parent: root, root, state: EditorState.create({ doc: first(), extensions }) });
     view.current = made;
     return () => made.destroy();
   }, [language, label, readOnly]);

@@ -41,7 +41,10 @@ describe("pinakes migrate", () => {
     for (const id of ["kb", "attic"]) await run(repositories, ["create", id], { env });
     await run(collections, ["create", "kb/papers", "--tags", "old"], { env });
     const planned = await run(migrate, ["collection", "kb/papers", "attic/articles", "--plan", "--json"], { env });
-    expect(JSON.parse(planned.out)).toMatchObject({ state: "planned", units: [{ name: "kb/papers", target: { repository: "attic", collection: "articles" } }] });
+    expect(JSON.parse(planned.out)).toMatchObject({
+      state: "planned",
+      units: [{ name: "kb/papers", target: { repository: "attic", collection: "articles" } }],
+    });
     const moved = await run(migrate, ["collection", "kb/papers", "attic/articles"], { env });
     expect(moved).toMatchObject({ code: 0, out: expect.stringMatching(/switched[\s\S]*in the trash until/) as string });
     const { items } = JSON.parse((await run(migrate, ["list", "--json"], { env })).out) as { items: { migration_id: string; state: string }[] };

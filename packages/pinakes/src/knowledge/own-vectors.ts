@@ -32,7 +32,7 @@ export interface OwnQuery {
   readonly include_metadata?: boolean | undefined;
 }
 
-export interface OwnFound {
+interface OwnFound {
   readonly hits: readonly Omit<QueryHit, "vector">[];
   readonly mode_used: QueryMode;
   /** With `include_metadata`. */

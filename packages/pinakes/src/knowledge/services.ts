@@ -98,7 +98,9 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     grants: new Grants(parts, { collections, repositories, uploads, documents }),
     rows: new OwnVectors(parts, collections, repositories),
     intake: new Intake(parts, {
-      ...{ library, collections, repositories },
+      library,
+      collections,
+      repositories,
       moves: new CollectionMover({ ...pieces, collections, repositories, deletion }),
       imports: new ImportUndo({ ...pieces, collections, documents, deletion }),
     }),

@@ -66,7 +66,7 @@ describe("an update", () => {
 describe("a page of what is shown", () => {
   const many = (plan: string) =>
     testQuads(
-      [...plan].map((mark, i): Quad => ({ s: term(`:s${i}`), p: term(":p"), o: "1", g: mark === "x" ? inner : "" })),
+      plan.split("").map((mark, i): Quad => ({ s: term(`:s${i}`), p: term(":p"), o: "1", g: mark === "x" ? inner : "" })),
       { pageQuads: 1_000_000 },
     );
   const walk = async (source: QuadSource, limit: number) => {

@@ -9,7 +9,6 @@ import { sparqlLimits } from "./limits.ts";
 import type { QuadSource, SparqlOptions } from "./types.ts";
 
 type Page = Awaited<ReturnType<QuadSource["match"]>>;
-type Match = QuadSource["match"];
 
 export function hideGraphs(source: QuadSource, hidden: readonly TermText[]): QuadSource {
   const names = new Set(hidden);
@@ -17,7 +16,7 @@ export function hideGraphs(source: QuadSource, hidden: readonly TermText[]): Qua
     distinct: source.distinct,
     hidden: { graphs: hidden, all: source },
     match: async (pattern, options) => {
-      if (pattern.g === undefined) return matchShown(source.match, names, pattern, options);
+      if (pattern.g === undefined) return matchShown(source, names, pattern, options);
       return names.has(pattern.g) ? { quads: [] } : source.match(pattern, options);
     },
     // It may be too high, and zero only where there is nothing.
@@ -45,7 +44,7 @@ function mentions(parsed: unknown, names: ReadonlySet<TermText>): boolean {
     seen.add(next);
     const { termType, value } = next as Partial<RdfTerm>;
     if (termType === "NamedNode" && typeof value === "string" && names.has(iri(value))) return true;
-    open.push(...Object.values(next).filter((one) => typeof one === "object"));
+    for (const inner of Object.values(next)) if (typeof inner === "object") open.push(inner);
   }
   return false;
 }
@@ -55,7 +54,7 @@ function mentions(parsed: unknown, names: ReadonlySet<TermText>): boolean {
  * asked once more for exactly as many rows as hold it. A page ends early, with a cursor, after so many rows that are not shown.
  */
 async function matchShown(
-  match: Match,
+  source: QuadSource,
   hidden: ReadonlySet<TermText>,
   pattern: QuadPattern,
   options: { readonly limit: number; readonly cursor?: string | undefined },
@@ -66,7 +65,7 @@ async function matchShown(
   let width = 0;
   for (;;) {
     const want = options.limit - shown.length;
-    const page = await exactly(match, hidden, pattern, { want, rows: Math.max(want, width), cursor });
+    const page = await exactly(source, hidden, pattern, { want, rows: Math.max(want, width), cursor });
     const some = page.quads.filter(({ g }) => !hidden.has(g));
     shown.push(...some);
     ({ cursor } = page);
@@ -81,15 +80,15 @@ const firstWidth = 64;
 
 /** A page of the source in which at most `want` quads are shown, of up to `rows`. */
 async function exactly(
-  match: Match,
+  source: QuadSource,
   hidden: ReadonlySet<TermText>,
   pattern: QuadPattern,
   { want, rows, cursor }: { readonly want: number; readonly rows: number; readonly cursor: string | undefined },
 ): Promise<Page> {
-  const page = await match(pattern, { limit: rows, cursor });
+  const page = await source.match(pattern, { limit: rows, cursor });
   const at = page.quads.flatMap(({ g }, i) => (hidden.has(g) ? [] : [i]));
   if (at.length <= want) return page;
-  const again = await match(pattern, { limit: (at[want - 1] as number) + 1, cursor });
+  const again = await source.match(pattern, { limit: (at[want - 1] as number) + 1, cursor });
   // Somebody removed what was in between: as many rows as quads are wanted never hold more.
-  return again.quads.filter(({ g }) => !hidden.has(g)).length <= want ? again : match(pattern, { limit: want, cursor });
+  return again.quads.filter(({ g }) => !hidden.has(g)).length <= want ? again : source.match(pattern, { limit: want, cursor });
 }

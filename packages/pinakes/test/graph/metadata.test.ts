@@ -13,7 +13,8 @@ beforeAll(async () => {
   server = await openTestServer();
   key = await server.key("w1", "boss", { role: "admin" });
   site = await newSite(server, key);
-  [repository, collection] = /repositories\/(.+)\/collections\/(.+)$/.exec(site.at)?.slice(1) as [string, string];
+  const [, , , rid, , cid] = site.at.split("/");
+  [repository, collection] = [rid as string, cid as string];
   await server.call("POST", `${site.at}/triples`, { key, body: [{ s: "a:s", p: "a:p", o: "a:o" }] });
   await server.call("POST", `${site.at}/vectors:upsert`, { key, body: { items: [{ id: "a", vector: [1, 2] }] } });
 });

@@ -43,7 +43,8 @@ it("R-TG-63 migrate-collection moves a collection of the caller's own to another
 it("R-TG-09 R-TG-63 what is not the caller's answers as what is not there; a migration of somebody else's does, too", async () => {
   const [key, other, foreign] = [await server.key("w1", "owner"), await server.key("w1", "stranger"), await server.key("w2", "owner")];
   await update(key, "mine");
-  const move = (who: string, collection: string, more: object = {}) => send(who, { operation: "migrate-collection", collection, target_collection: "x", ...more });
+  const move = (who: string, collection: string, more: object = {}) =>
+    send(who, { operation: "migrate-collection", collection, target_collection: "x", ...more });
   for (const who of [other, foreign]) {
     const refused = await move(who, "mine");
     const unknown = await move(who, "none");

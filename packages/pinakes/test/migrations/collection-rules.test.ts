@@ -200,7 +200,12 @@ describe("what becomes of it", () => {
     const taken = Promise.withResolvers<void>();
     // The third batch of records is the one that opens the new one: the old one is out of the way by then.
     let batches = 0;
-    other.calls.add({ at: (name) => name === "items.batch collections" && (batches += 1) === 3, kind: "hold", until: taken.promise, reached: () => hidden.resolve() });
+    other.calls.add({
+      at: (name) => name === "items.batch collections" && (batches += 1) === 3,
+      kind: "hold",
+      until: taken.promise,
+      reached: () => hidden.resolve(),
+    });
     await other.migrations.cutover(world.admin, migration_id);
     const switching = other.drive(migration_id);
     await hidden.promise;

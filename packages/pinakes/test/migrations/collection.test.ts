@@ -1,6 +1,10 @@
 /** `migrate-collection`: a collection goes to another id or another repository, with everything that belongs to it, and back. */
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemScope } from "../../src/domain/scope.ts";
+import { collectionDocument, Library } from "../../src/knowledge/model/library.ts";
+import type { CollectionRecord, PipelineSettings } from "../../src/knowledge/model/records.ts";
+import { PipelineRegistry } from "../../src/knowledge/pipelines/pipeline-registry.ts";
 import { contentsOf, entity, plant, settings } from "./support/planted-collection.ts";
 import { World, type Process } from "./support/world.ts";
 
@@ -21,7 +25,9 @@ const code = (wanted: string) => expect.objectContaining({ code: wanted }) as Er
 
 /** What of the rows does not name the place. */
 async function withoutPlace(repository: string, collection: string): Promise<string> {
-  return JSON.stringify(await contentsOf(world, repository, collection)).replaceAll(`:${repository}:${collection}:`, ":R:C:").replaceAll(`"${collection}"`, '"C"');
+  return JSON.stringify(await contentsOf(world, repository, collection))
+    .replaceAll(`:${repository}:${collection}:`, ":R:C:")
+    .replaceAll(`"${collection}"`, '"C"');
 }
 
 describe("migrate-collection", () => {
@@ -79,6 +85,41 @@ describe("migrate-collection", () => {
     expect(await world.triples.count(scope, incarnation, quad)).toBe(0);
     // In the same repository the name is the old one's until that is out of the way.
     expect(await process.knowledge.collection(world.admin, "kb", "truths")).toMatchObject({ name: "The facts" });
+  });
+
+  it("R-TG-63 its pipelines come with it, and the background knows them from the switch on", async () => {
+    await plant(world, process, "fed");
+    const library = new Library(world.items);
+    const found = await library.collection(world.admin.scope, "kb", "fed");
+    const pipeline: PipelineSettings = {
+      pipeline_id: "p-1",
+      trigger: "schedule",
+      source: "file:/in",
+      schedule: "0 0 * * *",
+      auto_remove: false,
+      chunking_strategy: null,
+      max_removal_share: 0.5,
+      created_by: "root",
+      created_at: new Date(world.now).toISOString(),
+    };
+    const record = { ...(found?.record as CollectionRecord), pipelines: [pipeline] };
+    await library.batch(world.admin.scope, "kb", [{ op: "replace", document: collectionDocument(record), ifMatch: found?.etag as string }]);
+    const { migration_id } = await process.plan(source("fed", { repository: "attic" }));
+    await process.run(migration_id, "copy", "validate");
+    const registry = new PipelineRegistry(
+      world.items,
+      systemScope("a look at the pipelines", () => {}),
+      { now: () => world.now },
+    );
+    const known = async () => {
+      const lives: string[] = [];
+      for await (const { repository_id } of registry.withTrigger("schedule")) lives.push(repository_id);
+      return lives;
+    };
+    expect(await known()).toEqual([]);
+    await process.run(migration_id, "cutover");
+    expect(await known()).toEqual(["attic"]);
+    expect((await process.knowledge.pipelines.list(world.admin, "attic", "fed")).items[0]).toMatchObject(pipeline);
   });
 
   it("R-TG-63 R-TG-98 from the copy to the switch neither takes writes, and both can be read", async () => {

@@ -29,15 +29,15 @@ const row = (i: number, more: object = {}) => JSON.stringify({ id: `r${i}`, valu
 it("R-TG-91 unitsMax: as many units as that are planned, one more is refused", async () => {
   const { unitsMax } = migrationLimits;
   await using large = await World.open();
-  const process = await large.process();
+  const quiet = await large.process();
   const listing = join(world.folder, "listing.jsonl");
   const line = (_: unknown, i: number) => `{"collection":"c${i}"}`;
   const source = { kind: "unregistered", repository: "kb", listing };
   await writeFile(listing, Array.from({ length: unitsMax }, line).join("\n"));
-  expect(await process.plan(source)).toMatchObject({ state: "planned", unit_count: unitsMax, problem_count: 0 });
+  expect(await quiet.plan(source)).toMatchObject({ state: "planned", unit_count: unitsMax, problem_count: 0 });
   await writeFile(listing, Array.from({ length: unitsMax + 1 }, line).join("\n"));
-  await expect(process.plan(source)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
-  await process.close();
+  await expect(quiet.plan(source)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  await quiet.close();
 }, 240_000);
 
 it("R-TG-91 problemsMax: as many are told, all are counted", async () => {
@@ -148,21 +148,21 @@ it("R-TG-99 leaseMs: whoever died keeps the work for as long, and not a millisec
 
 it("R-TG-99 retryMs: after a failure the background waits for as long", async () => {
   // A world of its own: the background goes on with all that has failed.
-  await using world = await World.open();
-  const process = await world.process();
-  const other = await world.process();
-  const { migration_id } = await other.migrations.create(world.admin, { source: await rowsFile([row(1)]) });
+  await using alone = await World.open();
+  const quiet = await alone.process();
+  const other = await alone.process();
+  const { migration_id } = await other.migrations.create(alone.admin, { source: await rowsFile([row(1)]) });
   other.calls.add({ at: (name) => name.startsWith("items.batch"), kind: "error-before" });
   await expect(other.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   const { signal } = new AbortController();
-  world.now += migrationLimits.retryMs - 1;
-  await process.migrations.tick(signal);
-  expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ state: "planning" });
-  world.now += 1;
-  await process.migrations.tick(signal);
-  expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ state: "planned", error: null });
+  alone.now += migrationLimits.retryMs - 1;
+  await quiet.migrations.tick(signal);
+  expect(await quiet.migrations.get(alone.admin, migration_id)).toMatchObject({ state: "planning" });
+  alone.now += 1;
+  await quiet.migrations.tick(signal);
+  expect(await quiet.migrations.get(alone.admin, migration_id)).toMatchObject({ state: "planned", error: null });
   await other.close();
-  await process.close();
+  await quiet.close();
 });
 
 it("R-TG-104 pageItemsMax: a page of migrations, and of units, may be as long", async () => {

@@ -114,30 +114,34 @@ it("R-TG-97 what others added or replaced since is not taken away, unless it is 
   await process.close();
 });
 
-it.each(["crash-before", "crash-after", "error-after"] as const)("R-TG-97 R-TG-99 a rollback of LISA, %s at any of its calls: run again, all of it is taken back", async (kind) => {
-  let points = 0;
-  for (let n = 0; ; n += 1) {
-    await using world = await World.open();
-    const quiet = await world.process();
-    const folder = await lisaFolder(world, "lisa", [store, papers, document("new", "papers"), document("old")], { "new.txt": "new", "old.txt": "old" });
-    const { migration_id } = await quiet.plan({ kind: "lisa", folder });
-    await quiet.run(migration_id, "copy", "validate", "cutover");
-    const process = await world.process();
-    process.calls.add({ at: n, kind });
-    const done = process.migrations
-      .rollback(world.admin, migration_id)
-      .then(() => process.drive(migration_id))
-      .catch(() => {});
-    await Promise.race([done, process.calls.died]);
-    const reached = process.calls.names[n];
-    world.now += 120_000;
-    expect(await quiet.run(migration_id, "rollback"), `${kind} ${n} ${reached ?? ""}`).toMatchObject({ state: "rolled_back", error: null });
-    expect(await documentsOf(world, quiet, model)).toEqual([]);
-    await expect(quiet.knowledge.collection(world.admin, "shelf", "papers")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    if (!process.calls.dead) await process.close();
-    await quiet.close();
-    if (reached === undefined) break;
-    points += 1;
-  }
-  expect(points).toBeGreaterThan(8);
-}, 240_000);
+it.each(["crash-before", "crash-after", "error-after"] as const)(
+  "R-TG-97 R-TG-99 a rollback of LISA, %s at any of its calls: run again, all of it is taken back",
+  async (kind) => {
+    let points = 0;
+    for (let n = 0; ; n += 1) {
+      await using world = await World.open();
+      const quiet = await world.process();
+      const folder = await lisaFolder(world, "lisa", [store, papers, document("new", "papers"), document("old")], { "new.txt": "new", "old.txt": "old" });
+      const { migration_id } = await quiet.plan({ kind: "lisa", folder });
+      await quiet.run(migration_id, "copy", "validate", "cutover");
+      const process = await world.process();
+      process.calls.add({ at: n, kind });
+      const done = process.migrations
+        .rollback(world.admin, migration_id)
+        .then(() => process.drive(migration_id))
+        .catch(() => {});
+      await Promise.race([done, process.calls.died]);
+      const reached = process.calls.names[n];
+      world.now += 120_000;
+      expect(await quiet.run(migration_id, "rollback"), `${kind} ${n} ${reached ?? ""}`).toMatchObject({ state: "rolled_back", error: null });
+      expect(await documentsOf(world, quiet, model)).toEqual([]);
+      await expect(quiet.knowledge.collection(world.admin, "shelf", "papers")).rejects.toMatchObject({ code: "NOT_FOUND" });
+      if (!process.calls.dead) await process.close();
+      await quiet.close();
+      if (reached === undefined) break;
+      points += 1;
+    }
+    expect(points).toBeGreaterThan(8);
+  },
+  240_000,
+);

@@ -1,5 +1,28 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { auditStrings as s } from "../../strings/audit.ts";
 import { Page } from "../../ui/panel.tsx";
+import { useFoundJobs } from "../jobs/find-jobs.ts";
+import { useLiveJobs } from "../jobs/use-live-jobs.ts";
+import { AuditReportPanel } from "./audit-report.tsx";
+import { PastAudits } from "./past-audits.tsx";
+import type { AuditSearch } from "./routes.ts";
+import { StartAudit } from "./start-audit.tsx";
+
+const route = getRouteApi("/shell/audit");
 
 export function AuditPage() {
-  return <Page title="AuditPage">…</Page>;
+  const { job, kind } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (next: AuditSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  const found = useFoundJobs({ kind: "fsck" });
+  useLiveJobs();
+  // Without a choice the newest one is what a reader wants to see.
+  const shown = job ?? found.items?.[0]?.job_id;
+  return (
+    <Page title={s.title} about={s.about}>
+      <StartAudit onStarted={(id) => set({ job: id, kind: undefined })} />
+      {shown !== undefined && <AuditReportPanel key={shown} id={shown} kind={kind} onKind={(next) => set({ kind: next })} />}
+      <PastAudits found={found} onShow={(id) => set({ job: id, kind: undefined })} />
+    </Page>
+  );
 }

@@ -1,10 +1,19 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { findingKinds, type FindingKind } from "../../api/fsck.ts";
 import { shellRoute } from "../../app/root-route.tsx";
+import { oneOfParam, textParam } from "../../lib/search-params.ts";
+
+export interface AuditSearch {
+  /** The audit whose report is shown. */
+  readonly job?: string | undefined;
+  readonly kind?: FindingKind | undefined;
+}
 
 export const auditRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/audit",
+    validateSearch: (search: Record<string, unknown>): AuditSearch => ({ job: textParam(search["job"]), kind: oneOfParam(search["kind"], findingKinds) }),
     component: lazyRouteComponent(() => import("./audit-page.tsx"), "AuditPage"),
   }),
 ] as const;

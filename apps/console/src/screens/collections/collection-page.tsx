@@ -1,15 +1,14 @@
 /** One collection: what it is on top, its parts below. */
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
-import { collectionOptions, type Collection, type CollectionId } from "../../api/collections.ts";
+import { collectionOptions, type Collection } from "../../api/collections.ts";
 import { isProblem } from "../../api/problem.ts";
 import { collectionStrings as s } from "../../strings/collection.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
-import { buttonClass } from "../../ui/button.tsx";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { Page } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { AbsentCollection } from "./absent-collection.tsx";
 import { CollectionActions } from "./collection-actions.tsx";
 import { CollectionTabs } from "./collection-tabs.tsx";
 import { FollowedJob } from "./followed-job.tsx";
@@ -24,10 +23,10 @@ export function CollectionPage() {
   const navigate = route.useNavigate();
   const { data, error, refetch } = useQuery(collectionOptions(id));
   const change = (next: Partial<CollectionSearch>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
-  // After a delete the last answer is still in the cache: it is not there any more, whatever was read before.
+  // The last answer may still be in the cache: it is not there any more, whatever was read before.
   const collection = isProblem(error, 404) ? undefined : data;
   const followed = search.job !== undefined && <FollowedJob key={search.job} jobId={search.job} collection={id} onHide={() => change({ job: undefined })} />;
-  if (collection === undefined) return <Absent id={id} error={error} onRetry={() => void refetch()} followed={followed} />;
+  if (collection === undefined) return <AbsentCollection id={id} error={error} onRetry={() => void refetch()} followed={followed} />;
   return (
     <Page title={collection.name} about={<Head collection={collection} />} actions={<CollectionActions collection={collection} onChange={change} />}>
       {followed}
@@ -36,34 +35,6 @@ export function CollectionPage() {
         <Suspense>
           <EditWizard collection={collection} onClose={() => change({ edit: undefined })} />
         </Suspense>
-      )}
-    </Page>
-  );
-}
-
-interface AbsentProps {
-  readonly id: CollectionId;
-  readonly error: unknown;
-  readonly onRetry: () => void;
-  readonly followed: React.ReactNode;
-}
-
-function Absent({ id, error, onRetry, followed }: AbsentProps) {
-  const missing = isProblem(error, 404);
-  return (
-    <Page title={id.cid}>
-      {followed}
-      {error === null ? <Loading what={s.loading} /> : <ErrorBox error={error} {...(missing ? {} : { onRetry })} />}
-      {missing && (
-        <div className="flex flex-wrap items-center gap-2 text-sm">
-          <p className="text-soft">{s.gone}</p>
-          <Link to="/trash" className={buttonClass()}>
-            {s.toTrash}
-          </Link>
-          <Link to="/collections" className={buttonClass()}>
-            {s.toCollections}
-          </Link>
-        </div>
       )}
     </Page>
   );

@@ -27,9 +27,14 @@ export function DeleteDialog({ collection, onClose, onStarted }: Props) {
   const { repository_id: rid, collection_id: cid, name, etag } = collection;
   const deleting = useMutation({
     mutationFn: () => deleteCollection({ rid, cid }, { purge, ifMatch: etag, allowPartial }),
-    onSuccess: ({ job_id }) => onStarted(job_id),
-    onSettled: () =>
-      Promise.all([["collection", rid, cid], ["collections"], ["jobs"], ["operations"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
+    onSuccess: ({ job_id }) => {
+      onStarted(job_id);
+      // What was read of it is forgotten, not asked for again: it is gone.
+      void client.resetQueries({ queryKey: ["collection", rid, cid], exact: true });
+      for (const kind of ["collections", "jobs", "operations"]) void client.invalidateQueries({ queryKey: [kind] });
+    },
+    // The page behind then shows what has changed, and a second click is meant for that.
+    onError: () => client.invalidateQueries({ queryKey: ["collection", rid, cid], exact: true }),
   });
   const storeCannot = isProblem(deleting.error, 409) && deleting.error.message.startsWith("store_cannot_delete");
   return (

@@ -1,17 +1,16 @@
 /** Work on the collection, while it is under way and when it is done. Its id stands in the address: a reload goes on with it. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { restoreCollection } from "../../api/collection-changes.ts";
 import type { CollectionId } from "../../api/collections.ts";
 import { jobOptions, type Job } from "../../api/work.ts";
-import { formatDateTime, formatNumber } from "../../lib/format.ts";
+import { formatNumber } from "../../lib/format.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Status } from "../../ui/badge.tsx";
-import { Button, buttonClass } from "../../ui/button.tsx";
+import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { InTrash } from "./in-trash.tsx";
 import { PurgeReport } from "./purge-report.tsx";
 
 const s = collectionStrings.work;
@@ -70,40 +69,17 @@ function Progress({ done, total }: Job["progress"]) {
   const words = s.progress(formatNumber(done), formatNumber(total));
   return (
     <div>
-      <progress className="h-2 w-full accent-brand" value={done} max={total} aria-label={words} />
-      <p className="text-soft">{words}</p>
-    </div>
-  );
-}
-
-interface InTrashProps {
-  readonly until: string;
-  readonly collection: CollectionId;
-  readonly onRestored: () => void;
-}
-
-function InTrash({ until, collection, onRestored }: InTrashProps) {
-  const client = useQueryClient();
-  const restoring = useMutation({
-    mutationFn: () => restoreCollection(collection),
-    onSuccess: async () => {
-      await Promise.all([["collection", collection.rid, collection.cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })));
-      toast(s.restored);
-      onRestored();
-    },
-  });
-  return (
-    <div className="flex flex-col gap-3 text-sm">
-      <p>{s.restorable(formatDateTime(until))}</p>
-      {restoring.error !== null && <ErrorBox error={restoring.error} />}
-      <div className="flex flex-wrap gap-2">
-        <Button onClick={() => restoring.mutate()} disabled={restoring.isPending}>
-          {s.restore}
-        </Button>
-        <Link to="/trash" className={buttonClass("quiet")}>
-          {collectionStrings.toTrash}
-        </Link>
+      <div
+        role="progressbar"
+        aria-label={words}
+        aria-valuenow={done}
+        aria-valuemin={0}
+        aria-valuemax={total}
+        className="mb-1 h-1.5 overflow-hidden rounded bg-raised"
+      >
+        <div className="h-full bg-brand" style={{ width: `${(100 * done) / total}%` }} />
       </div>
+      <p className="text-soft">{words}</p>
     </div>
   );
 }
@@ -111,7 +87,9 @@ function InTrash({ until, collection, onRestored }: InTrashProps) {
 /** What the work did to the collection is read when it ends. */
 function useRefreshAtEnd(job: Job | undefined, { rid, cid }: CollectionId): void {
   const client = useQueryClient();
-  const ended = job !== undefined && job.status !== "queued" && job.status !== "running";
+  // Of a collection that is gone there is nothing to read.
+  const gone = job?.kind === "delete" || job?.kind === "purge";
+  const ended = job !== undefined && !gone && job.status !== "queued" && job.status !== "running";
   useEffect(() => {
     if (!ended) return;
     for (const kind of ["collection", "documents", "usage"]) void client.invalidateQueries({ queryKey: [kind, rid, cid] });

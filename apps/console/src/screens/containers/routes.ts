@@ -1,5 +1,22 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
+import { flagParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+
+export const containerTabs = ["items", "query", "indexes", "changes"] as const;
+
+export interface ContainerSearch {
+  readonly tab?: (typeof containerTabs)[number] | undefined;
+  /** The partition that is shown. */
+  readonly pk?: string | undefined;
+  /** The query that was run, and its partition. */
+  readonly sql?: string | undefined;
+  readonly sqlPk?: string | undefined;
+  readonly plan?: true | undefined;
+  readonly from?: "oldest" | undefined;
+  /** The item that is open. */
+  readonly item?: string | undefined;
+  readonly itemPk?: string | undefined;
+}
 
 export const containerRoutes = [
   createRoute({
@@ -10,6 +27,21 @@ export const containerRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/containers/$c",
+    validateSearch: (search: Record<string, unknown>): ContainerSearch => ({
+      tab: oneOfParam(search["tab"], containerTabs),
+      pk: pkParam(search["pk"]),
+      sql: textParam(search["sql"]),
+      sqlPk: pkParam(search["sqlPk"]),
+      plan: flagParam(search["plan"]),
+      from: oneOfParam(search["from"], ["oldest"]),
+      item: textParam(search["item"]),
+      itemPk: pkParam(search["itemPk"]),
+    }),
     component: lazyRouteComponent(() => import("./container-page.tsx"), "ContainerPage"),
   }),
 ] as const;
+
+/** A partition key in a JSON list reads as a list when somebody typed the address by hand. */
+function pkParam(value: unknown): string | undefined {
+  return Array.isArray(value) ? JSON.stringify(value) : textParam(value);
+}

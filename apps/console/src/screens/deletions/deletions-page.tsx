@@ -1,5 +1,57 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { operationListOptions, operationStatuses } from "../../api/operations.ts";
+import { deletionStrings as s } from "../../strings/deletions.ts";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
 import { Page } from "../../ui/panel.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { LagPanel } from "./lag-panel.tsx";
+import { operationColumns } from "./operation-columns.tsx";
+import { OperationSheet } from "./operation-sheet.tsx";
+import type { DeletionSearch } from "./routes.ts";
+import { useLiveOperations } from "./use-live-operations.ts";
+
+const route = getRouteApi("/shell/deletions");
 
 export function DeletionsPage() {
-  return <Page title="DeletionsPage">…</Page>;
+  const { status, collection, operation } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (next: DeletionSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  const list = useInfiniteQuery(operationListOptions({ status, collection }));
+  useLiveOperations();
+  const narrowed = status !== undefined || collection !== undefined;
+  return (
+    <Page title={s.title} about={s.about}>
+      <LagPanel onOpen={(id) => set({ operation: id })} />
+      <div className="flex flex-wrap items-end gap-3">
+        <TextField
+          label={s.filters.collection}
+          type="search"
+          className="w-full sm:w-56"
+          value={collection ?? ""}
+          onChange={({ target }) => set({ collection: target.value === "" ? undefined : target.value })}
+        />
+        <Select
+          label={s.filters.status}
+          className="w-36"
+          value={status ?? ""}
+          choices={[{ value: "", label: s.filters.anyStatus }, ...operationStatuses.map((value) => ({ value, label: s.statuses[value] }))]}
+          onChoose={(next) => set({ status: operationStatuses.find((one) => one === next) })}
+        />
+      </div>
+      <DataTable
+        label={s.table}
+        columns={operationColumns}
+        items={list.data?.items}
+        rowId={({ operation_id }) => operation_id}
+        onOpen={({ operation_id }) => set({ operation: operation_id })}
+        error={list.data === undefined ? list.error : undefined}
+        onRetry={() => void list.refetch()}
+        empty={<Empty title={narrowed ? s.nothing : s.empty}>{s.emptyAbout}</Empty>}
+        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+      />
+      {operation !== undefined && <OperationSheet id={operation} onClose={() => set({ operation: undefined })} />}
+    </Page>
+  );
 }

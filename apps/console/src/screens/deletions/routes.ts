@@ -1,10 +1,24 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { operationStatuses, type OperationStatus } from "../../api/operations.ts";
 import { shellRoute } from "../../app/root-route.tsx";
+import { oneOfParam, textParam } from "../../lib/search-params.ts";
+
+export interface DeletionSearch {
+  readonly status?: OperationStatus | undefined;
+  readonly collection?: string | undefined;
+  /** The operation whose report is open. */
+  readonly operation?: string | undefined;
+}
 
 export const deletionRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/deletions",
+    validateSearch: (search: Record<string, unknown>): DeletionSearch => ({
+      status: oneOfParam(search["status"], operationStatuses),
+      collection: textParam(search["collection"]),
+      operation: textParam(search["operation"]),
+    }),
     component: lazyRouteComponent(() => import("./deletions-page.tsx"), "DeletionsPage"),
   }),
 ] as const;

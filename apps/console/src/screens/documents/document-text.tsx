@@ -27,9 +27,10 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
   const windows = text.data?.pages;
   const [from, to] = [windows?.[0]?.start ?? 0, windows?.at(-1)?.end ?? 0];
   const length = windows?.[0]?.length ?? 0;
-  // A place that is not in the windows that are here: begin anew with the one that holds it.
-  if (windows !== undefined && span !== undefined && (span.start < from || span.start >= to) && span.start < length && windowOf(span) !== first)
-    setFirst(windowOf(span));
+  // A place that is not in the windows that are here: begin anew with the one that holds it, or at the beginning when none does.
+  const wanted = span === undefined || (windows !== undefined && span.start >= length) ? 0 : windowOf(span);
+  const elsewhere = span !== undefined && (span.start < from || span.start >= to);
+  if (windows !== undefined && elsewhere && wanted !== first) setFirst(wanted);
   const { hasNextPage, isFetching, fetchNextPage } = text;
   const cutOff = span !== undefined && windows !== undefined && span.start < to && span.end > to && hasNextPage;
   useEffect(() => {

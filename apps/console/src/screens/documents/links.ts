@@ -1,5 +1,5 @@
 /** The address of a document, and of a place in it. All screens that point at a passage use this. */
-export interface DocumentPlace {
+interface DocumentPlace {
   readonly rid: string;
   readonly cid: string;
   readonly did: string;

@@ -56,7 +56,7 @@ function Rows({ place, items }: { readonly place: Place; readonly items: readonl
   }, [has, loading, load, last, items.length]);
   const at = chosen === undefined ? -1 : items.indexOf(chosen);
   useEffect(() => {
-    if (at >= 0) virtualizer.scrollToIndex(at, { align: "auto" });
+    if (at >= 0) virtualizer.scrollToIndex(at, { align: "center" });
   }, [at, virtualizer]);
   return (
     <div ref={scroller} className="max-h-[50dvh] min-h-24 overflow-y-auto" tabIndex={0} role="region" aria-label={s.label}>

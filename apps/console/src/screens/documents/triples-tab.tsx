@@ -11,7 +11,19 @@ import { documentLink } from "./links.ts";
 
 const s = documentStrings.triples;
 
-export function TriplesTab({ id, document }: { readonly id: DocumentId; readonly document: Document }) {
+interface TriplesTabProps {
+  readonly id: DocumentId;
+  readonly document: Document;
+}
+
+export function TriplesTab({ id, document }: TriplesTabProps) {
+  // The document knows how many there are: without any, nobody need look through the graph.
+  return (document.graph?.triples ?? 0) === 0 ? nothing : <Triples id={id} document={document} />;
+}
+
+const nothing = <Empty title={s.nothing}>{s.nothingText}</Empty>;
+
+function Triples({ id, document }: TriplesTabProps) {
   const list = useInfiniteQuery(triplesOptions(id, document));
   const { hasNextPage, isFetching, fetchNextPage } = list;
   const items = list.data?.items;
@@ -30,7 +42,7 @@ export function TriplesTab({ id, document }: { readonly id: DocumentId; readonly
       error={items === undefined || nothingYet ? list.error : undefined}
       onRetry={() => void (nothingYet ? fetchNextPage() : list.refetch())}
       more={{ has: hasNextPage, loading: list.isFetchingNextPage, load: () => void fetchNextPage() }}
-      empty={<Empty title={s.nothing}>{s.nothingText}</Empty>}
+      empty={nothing}
     />
   );
 }

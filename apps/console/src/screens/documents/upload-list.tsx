@@ -35,7 +35,7 @@ export function UploadList({ of, bare = false }: { readonly of?: CollectionId; r
       {ordered.length > shownMax && <p className="pt-2 text-sm text-soft">{s.hidden(formatNumber(ordered.length - shownMax))}</p>}
     </>
   );
-  if (bare) return <div>{list}</div>;
+  if (bare) return <div className="mt-2">{list}</div>;
   return (
     <Panel title={s.label} actions={<AllButtons uploads={uploads} />}>
       {list}

@@ -3,14 +3,13 @@ import type { CollectionId } from "../../api/collections.ts";
 import { onHealed } from "../../api/connection.ts";
 import { reindexDocument } from "../../api/document-parts.ts";
 import { isProblem as isAnswer, UnreachableError } from "../../api/problem.ts";
-import { askWhetherTaken, fileBytesMax, uploadFile } from "../../api/upload.ts";
+import { askWhetherTaken, uploadFile } from "../../api/upload.ts";
 import { queryClient } from "../../app/query-client.ts";
-import { documentStrings } from "../../strings/documents.ts";
 import { messageOf } from "../../ui/states.tsx";
 import { followUploads } from "./upload-follow.ts";
+import { sizeProblem } from "./upload-limits.ts";
 import { allUploads, changeUpload, dropUploads, isOver, keepUploads, uploadOf, type Upload } from "./upload-store.ts";
 
-const s = documentStrings.upload;
 const atOnceMax = 3;
 /** From this size on the server is asked by name first. */
 const askFirstBytes = 1_048_576;
@@ -19,15 +18,12 @@ const aborts = new Map<number, AbortController>();
 
 /** `replace`: without asking, where the name is taken. */
 export function addUploads(place: CollectionId, files: readonly File[], replace = false): void {
+  const { rid, cid } = place;
   keepUploads(
-    files.map((file) => ({
-      rid: place.rid,
-      cid: place.cid,
-      file,
-      sent: 0,
-      replace,
-      ...(file.size > fileBytesMax ? { state: "refused" as const, reason: s.tooLarge(file.size, fileBytesMax) } : { state: "waiting" as const }),
-    })),
+    files.map((file) => {
+      const reason = sizeProblem(file);
+      return { rid, cid, file, sent: 0, replace, reason, state: reason === undefined ? "waiting" : "refused" };
+    }),
   );
   pump();
 }
@@ -89,6 +85,8 @@ async function send({ id, rid, cid, file, replace }: Upload): Promise<void> {
 function failureOf(error: unknown, signal: AbortSignal): Partial<Upload> {
   if (signal.aborted) return { state: "cancelled" };
   if (isAnswer(error, 409) && error.message.includes("replace=true")) return { state: "exists" };
+  // The server says what is wrong with the file: sent again, it would say the same.
+  if (isAnswer(error, 400)) return { state: "refused", reason: error.message };
   return { state: "failed", reason: messageOf(error), lost: error instanceof UnreachableError };
 }
 

@@ -4,6 +4,7 @@ import { formatBytes } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { documentLink } from "./links.ts";
+import { sizeProblem } from "./upload-limits.ts";
 import { cancelUpload, replaceUpload, retryUpload } from "./upload-queue.ts";
 import type { Upload } from "./upload-store.ts";
 
@@ -16,7 +17,8 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
       <StateIcon state={state} />
       <div className="min-w-0 flex-1 basis-48">
         <p className="truncate" title={file.name}>
-          <span className="font-medium">{file.name}</span> <span className="text-xs text-soft">{formatBytes(file.size)}</span>
+          <span className="font-medium">{file.name}</span> {/* The reason tells the size of a file that is too large. */}
+          {sizeProblem(file) === undefined && <span className="text-xs text-soft">{formatBytes(file.size)}</span>}
         </p>
         <p className={state === "failed" || state === "refused" ? "text-xs break-words text-bad" : "text-xs text-soft"}>{reason ?? wordsOf(upload)}</p>
         <Bar upload={upload} />

@@ -5,7 +5,7 @@ import type { CollectionId } from "../../api/collections.ts";
 import { queryClient } from "../../app/query-client.ts";
 
 /** `exists`: the name is taken, and the reader is to say what happens. `refused`: it was not even sent. */
-export type UploadState = "waiting" | "sending" | "exists" | "refused" | "indexing" | "indexed" | "failed" | "cancelled";
+type UploadState = "waiting" | "sending" | "exists" | "refused" | "indexing" | "indexed" | "failed" | "cancelled";
 
 export interface Upload extends CollectionId {
   readonly id: number;

@@ -8,7 +8,7 @@ import type { Span } from "./text-marks.ts";
 
 const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
 
-export interface Passages {
+interface Passages {
   readonly items: readonly Passage[] | undefined;
   readonly error: unknown;
   readonly retry: () => void;
@@ -33,7 +33,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
   const list = useInfiniteQuery(passagesOptions(id, document));
   const { hasNextPage, isFetching, fetchNextPage } = list;
   const items = list.data?.items;
-  const given = start !== undefined && end !== undefined && start >= 0 && end > start ? { start, end } : undefined;
+  const given = spanOf(start, end);
   const chosen = items?.find((passage) => (chunk === undefined ? passage.start === given?.start && passage.end === given.end : passage.chunk_id === chunk));
   const missing = chunk !== undefined && items !== undefined && chosen === undefined;
   // Passages come in pages, and nobody knows on which one this is.
@@ -56,4 +56,9 @@ export function usePlace(id: DocumentId, document: Document): Place {
     choose: (passage) => go({ chunk: passage?.chunk_id, start: passage?.start, end: passage?.end }),
     chooseSpan: go,
   };
+}
+
+/** Whatever somebody typed into the address. */
+function spanOf(start = -1, end = -1): Span | undefined {
+  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start ? { start, end } : undefined;
 }

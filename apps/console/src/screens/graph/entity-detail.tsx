@@ -25,14 +25,14 @@ export function EntityDetail({ around, onChoose, onSeeAll, onSources }: EntityDe
   const sources: Column<Triple> = {
     id: "sources",
     header: s.sources,
-    width: "6rem",
+    width: "5.5rem",
     cell: (triple) => <SourcesButton triple={triple} onSources={onSources} />,
   };
-  const property: Column<Triple> = { id: "p", header: s.outColumns.p, width: "minmax(7rem,1fr)", cell: ({ p }) => <TermView term={p} /> };
+  const property: Column<Triple> = { id: "p", header: s.outColumns.p, width: "minmax(5rem,1fr)", cell: ({ p }) => <TermView term={p} /> };
   const entity = (place: "s" | "o", header: string): Column<Triple> => ({
     id: place,
     header,
-    width: "minmax(9rem,2fr)",
+    width: "minmax(6rem,2fr)",
     cell: ({ [place]: one }) => <TermView term={one} onChoose={isEntity(one) ? () => onChoose(termText(one)) : undefined} />,
   });
   return (

@@ -47,7 +47,7 @@ export function EntityList({ id, find, onFind, onChoose }: EntityListProps) {
   const title = find !== undefined ? s.found(find) : data?.partly === true ? s.firstOnes : s.mostUsed;
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <FindForm key={find ?? ""} find={find} onFind={onFind} />
+      <FindForm find={find} onFind={onFind} />
       <h2 className="text-sm font-semibold break-words">{title}</h2>
       <DataTable
         label={title}
@@ -64,7 +64,10 @@ export function EntityList({ id, find, onFind, onChoose }: EntityListProps) {
 }
 
 function FindForm({ find, onFind }: Pick<EntityListProps, "find" | "onFind">) {
-  const [words, setWords] = useState(find ?? "");
+  const [kept, setKept] = useState({ of: find, words: find ?? "" });
+  // By the browser's "back".
+  if (kept.of !== find) setKept({ of: find, words: find ?? "" });
+  const { words } = kept;
   return (
     <form
       role="search"
@@ -79,7 +82,7 @@ function FindForm({ find, onFind }: Pick<EntityListProps, "find" | "onFind">) {
         placeholder={s.findExample}
         type="search"
         value={words}
-        onChange={({ target }) => setWords(target.value)}
+        onChange={({ target }) => setKept({ of: find, words: target.value })}
         maxLength={200}
         className="max-w-md flex-1"
       />

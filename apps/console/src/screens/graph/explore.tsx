@@ -43,11 +43,7 @@ function Looking({ id, focus }: { readonly id: CollectionId; readonly focus: str
     void navigate({ search: (old) => ({ ...old, tab: "pattern", s: pattern.s, p: undefined, o: pattern.o, g: undefined }) });
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <Button
-        look="quiet"
-        className="self-start"
-        onClick={() => void navigate({ search: (old) => ({ ...old, focus: undefined, open: undefined }) })}
-      >
+      <Button look="quiet" className="self-start" onClick={() => void navigate({ search: (old) => ({ ...old, focus: undefined, open: undefined }) })}>
         <ArrowLeft aria-hidden />
         {s.all}
       </Button>
@@ -58,12 +54,7 @@ function Looking({ id, focus }: { readonly id: CollectionId; readonly focus: str
         ) : own.data === undefined ? (
           <Loading />
         ) : (
-          <EntityDetail
-            around={own.data}
-            onChoose={go}
-            onSeeAll={seeAll}
-            onSources={(triple) => void navigate({ search: (old) => ({ ...old, triple }) })}
-          />
+          <EntityDetail around={own.data} onChoose={go} onSeeAll={seeAll} onSources={(triple) => void navigate({ search: (old) => ({ ...old, triple }) })} />
         )}
       </div>
     </div>

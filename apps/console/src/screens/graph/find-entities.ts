@@ -31,7 +31,7 @@ export function entitiesOptions(id: CollectionId, words: string | undefined) {
 }
 
 const mostUsedQuery = `SELECT ?entity (COUNT(*) AS ?triples) (SAMPLE(?name) AS ?text) {
-  { ?entity ?p ?o OPTIONAL { FILTER(isLiteral(?o)) FILTER(REGEX(STR(?p), "(label|name|title|prefLabel)$", "i")) BIND(?o AS ?name) } }
+  { ?entity ?p ?o BIND(IF(isLiteral(?o) && REGEX(STR(?p), "(label|name|title)$", "i"), STR(?o), ?none) AS ?name) }
   UNION { ?s ?q ?entity FILTER(!isLiteral(?entity)) }
 } GROUP BY ?entity ORDER BY DESC(?triples) LIMIT ${foundMax}`;
 

@@ -30,7 +30,7 @@ export function Pattern({ id }: { readonly id: CollectionId }) {
   );
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <Fields key={JSON.stringify(pattern)} pattern={pattern} onAsk={ask} />
+      <Fields pattern={pattern} onAsk={ask} />
       <DataTable
         label={s.table}
         columns={columns}
@@ -46,7 +46,11 @@ export function Pattern({ id }: { readonly id: CollectionId }) {
 }
 
 function Fields({ pattern, onAsk }: { readonly pattern: TriplePattern; readonly onAsk: (pattern: TriplePattern) => void }) {
-  const [draft, setDraft] = useState<Readonly<Record<Place, string>>>({ s: pattern.s ?? "", p: pattern.p ?? "", o: pattern.o ?? "", g: pattern.g ?? "" });
+  const key = JSON.stringify(pattern);
+  const [kept, setKept] = useState({ of: key, draft: draftOf(pattern) });
+  // A term was chosen in the table, or the browser went back.
+  if (kept.of !== key) setKept({ of: key, draft: draftOf(pattern) });
+  const { draft } = kept;
   const asked = () => Object.fromEntries(places.map((place) => [place, draft[place].trim() === "" ? undefined : draft[place].trim()])) as TriplePattern;
   return (
     <form
@@ -62,7 +66,7 @@ function Fields({ pattern, onAsk }: { readonly pattern: TriplePattern; readonly 
           label={s.fields[place]}
           hint={s.hints[place]}
           value={draft[place]}
-          onChange={({ target }) => setDraft({ ...draft, [place]: target.value })}
+          onChange={({ target }) => setKept({ of: key, draft: { ...draft, [place]: target.value } })}
           className="flex-1 basis-44"
           autoComplete="off"
           spellCheck={false}
@@ -72,10 +76,21 @@ function Fields({ pattern, onAsk }: { readonly pattern: TriplePattern; readonly 
         <Button type="submit" look="main">
           {s.ask}
         </Button>
-        <Button onClick={() => onAsk({})}>{s.clear}</Button>
+        <Button
+          onClick={() => {
+            setKept({ of: key, draft: draftOf({}) });
+            onAsk({});
+          }}
+        >
+          {s.clear}
+        </Button>
       </div>
     </form>
   );
+}
+
+function draftOf({ s: subject = "", p = "", o = "", g = "" }: TriplePattern): Readonly<Record<Place, string>> {
+  return { s: subject, p, o, g };
 }
 
 function columnsOf(onTerm: (place: Place, term: string) => void, onSources: (triple: TriplePattern) => void): readonly Column<Triple>[] {
@@ -83,9 +98,7 @@ function columnsOf(onTerm: (place: Place, term: string) => void, onSources: (tri
     id: place,
     header: s.fields[place],
     width: place === "p" ? "minmax(9rem,1fr)" : "minmax(12rem,2fr)",
-    cell: ({ [place]: term }) => (
-      <TermView term={term} onChoose={() => onTerm(place, termText(term))} label={s.useAs(s.fields[place], shortTerm(term))} whole={place === "s"} />
-    ),
+    cell: ({ [place]: term }) => <TermView term={term} onChoose={() => onTerm(place, termText(term))} whole={place === "s"} />,
   });
   return [
     column("s"),
@@ -95,12 +108,7 @@ function columnsOf(onTerm: (place: Place, term: string) => void, onSources: (tri
       id: "g",
       header: s.fields.g,
       width: "minmax(7rem,1fr)",
-      cell: ({ g }) =>
-        g === null ? (
-          <span className="text-soft">{s.defaultGraph}</span>
-        ) : (
-          <TermView term={g} onChoose={() => onTerm("g", termText(g))} label={s.useAs(s.fields.g, shortTerm(g))} />
-        ),
+      cell: ({ g }) => (g === null ? <span className="text-soft">{s.defaultGraph}</span> : <TermView term={g} onChoose={() => onTerm("g", termText(g))} />),
     },
     { id: "sources", header: graphStrings.explore.sources, width: "7rem", cell: (triple) => <SourcesButton triple={triple} onSources={onSources} /> },
   ];

@@ -25,7 +25,11 @@ export function PictureNodes({ picture: { nodes }, focus, onChoose, onClose }: P
               type="button"
               title={id}
               aria-current={id === focus}
-              className={cx("max-w-64 truncate rounded bg-raised px-2 py-1 text-xs hover:text-brand", open && "bg-brand-soft text-brand", id === focus && "font-semibold")}
+              className={cx(
+                "max-w-64 truncate rounded bg-raised px-2 py-1 text-xs hover:text-brand",
+                open && "bg-brand-soft text-brand",
+                id === focus && "font-semibold",
+              )}
               onClick={() => onChoose(id)}
             >
               {label}

@@ -11,6 +11,7 @@ export const sparqlExamples = [
   { name: names.ask, query: "ASK { ?s ?p ?o }" },
   {
     name: names.construct,
-    query: "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nCONSTRUCT { ?s rdfs:label ?name }\nWHERE {\n  ?s ?p ?name\n  FILTER(isLiteral(?name))\n} LIMIT 50",
+    query:
+      "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nCONSTRUCT { ?s rdfs:label ?name }\nWHERE {\n  ?s ?p ?name\n  FILTER(isLiteral(?name))\n} LIMIT 50",
   },
 ] as const;

@@ -51,19 +51,17 @@ interface Row {
 }
 
 function Rows({ vars, rows, onTerm }: { readonly vars: readonly string[]; readonly rows: readonly Binding[]; readonly onTerm: (term: string) => void }) {
-  const columns = vars.map(
-    (name): Column<Row> => ({
-      id: name,
-      header: `?${name}`,
-      width: "minmax(11rem,1fr)",
-      cell: ({ binding }) => {
-        const bound = binding[name];
-        if (bound === undefined) return <span className="text-soft">–</span>;
-        const term = termOfBound(bound);
-        return <TermView term={term} onChoose={term.type === "iri" ? () => onTerm(termText(term)) : undefined} />;
-      },
-    }),
-  );
+  const columns = vars.map((name): Column<Row> => ({
+    id: name,
+    header: `?${name}`,
+    width: "minmax(11rem,1fr)",
+    cell: ({ binding }) => {
+      const bound = binding[name];
+      if (bound === undefined) return <span className="text-soft">–</span>;
+      const term = termOfBound(bound);
+      return <TermView term={term} onChoose={term.type === "iri" ? () => onTerm(termText(term)) : undefined} />;
+    },
+  }));
   return (
     <DataTable
       label={s.rows}

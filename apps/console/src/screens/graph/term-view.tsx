@@ -7,10 +7,9 @@ interface TermViewProps {
   /** The whole of it, not only its last part. */
   readonly whole?: boolean;
   readonly onChoose?: (() => void) | undefined;
-  readonly label?: string | undefined;
 }
 
-export function TermView({ term, whole = false, onChoose, label }: TermViewProps) {
+export function TermView({ term, whole = false, onChoose }: TermViewProps) {
   const text = whole && term.type === "iri" ? term.value : shortTerm(term);
   const kind = term.language === undefined ? (term.datatype === undefined ? undefined : shortTerm({ type: "iri", value: term.datatype })) : `@${term.language}`;
   const shown = (
@@ -30,7 +29,6 @@ export function TermView({ term, whole = false, onChoose, label }: TermViewProps
       type="button"
       className="flex min-w-0 items-center gap-1.5 rounded text-left text-brand hover:underline focus-visible:-outline-offset-1"
       title={termText(term)}
-      aria-label={label}
       onClick={(event) => {
         event.stopPropagation();
         onChoose();

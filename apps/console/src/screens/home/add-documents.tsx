@@ -38,7 +38,7 @@ export function AddDocuments({ collections }: { readonly collections: readonly C
           <Select
             label={s.to}
             value={target === undefined ? "" : key}
-            choices={[...writable.map((one) => ({ value: keyOf(one), label: `${one.name} · ${String(one["repository_name"])}` })), { value: "", label: s.own }]}
+            choices={[...writable.map((one) => ({ value: keyOf(one), label: `${one.name} · ${one.repository_name}` })), { value: "", label: s.own }]}
             onChoose={setChosen}
           />
         )}

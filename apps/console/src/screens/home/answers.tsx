@@ -67,7 +67,7 @@ function HitLink({ hit, words }: { readonly hit: Hit; readonly words: readonly s
     <Link {...documentLink({ rid, cid, did, chunk, start, end })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
       <span className="flex flex-wrap items-baseline gap-x-2 text-sm">
         <span className="min-w-0 font-medium break-words text-brand">{filename}</span>
-        <span className="min-w-0 flex-1 text-xs break-words text-soft">{where}</span>
+        <span className="min-w-0 flex-1 basis-48 text-xs break-words text-soft">{where}</span>
         <span className="text-xs text-soft tabular-nums">{s.score(score.toFixed(scoreDigits))}</span>
       </span>
       <span className="mt-1 block text-sm break-words whitespace-pre-line">

@@ -1,4 +1,5 @@
 /** The start page of those who have collections: ask, add, and go on where they were. */
+import { getRouteApi } from "@tanstack/react-router";
 import type { Collection } from "../../api/collections.ts";
 import { homeStrings as s } from "../../strings/home.ts";
 import { Panel } from "../../ui/panel.tsx";
@@ -12,12 +13,15 @@ import { RecentDocuments } from "./recent-documents.tsx";
 import { SampleButton } from "./sample-button.tsx";
 import { sampleQuestions } from "./sample-questions.ts";
 
+const route = getRouteApi("/shell/");
+
 export function Everyday({ collections }: { readonly collections: readonly Collection[] }) {
+  const { q } = route.useSearch();
   const sample = collections.some(({ collection_id }) => collection_id === sampleId);
   return (
     <div className="flex flex-col gap-4">
       <Panel title={s.ask.label}>
-        <AskBox questions={sample ? sampleQuestions : []}>
+        <AskBox questions={sample && q === undefined ? sampleQuestions : []}>
           <p className="text-xs text-soft">{s.ask.hint}</p>
         </AskBox>
         <div className="mt-3">

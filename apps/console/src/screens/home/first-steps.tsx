@@ -24,8 +24,10 @@ export function FirstSteps({ collections }: { readonly collections: readonly Col
     <div className="flex flex-col gap-4">
       <PutIn collections={collections} added={uploads.length} />
       <Step title={s.index} done={uploads.length > 0 && ready === uploads.length}>
-        <p className="mb-2 text-sm text-soft">{indexWords(uploads)}</p>
-        <UploadList bare />
+        <p role="status" className="text-sm text-soft">
+          {indexWords(uploads, ready)}
+        </p>
+        {ready < uploads.length && <UploadList bare />}
       </Step>
       <Step title={s.ask} done={false}>
         <p className="mb-3 text-sm text-soft">{ready > 0 ? s.askReady : s.askWaiting}</p>
@@ -72,8 +74,8 @@ function Step({ title, done, children }: { readonly title: string; readonly done
   );
 }
 
-function indexWords(uploads: readonly Upload[]): string {
+function indexWords(uploads: readonly Upload[], ready: number): string {
   if (uploads.length === 0) return s.indexWaiting;
   if (uploads.some(isProblem)) return s.indexProblems;
-  return uploads.every(isOver) ? s.indexDone : s.indexGoing;
+  return uploads.every(isOver) ? s.indexDone(ready) : s.indexGoing;
 }

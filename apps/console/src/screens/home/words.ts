@@ -1,5 +1,5 @@
 /** The words of a question, found again in a passage. Pure. */
-export interface Part {
+interface Part {
   readonly text: string;
   readonly found: boolean;
 }

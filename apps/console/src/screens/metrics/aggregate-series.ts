@@ -34,5 +34,7 @@ export function drawingOf(rows: readonly AggregateRow[], totals: readonly Aggreg
 
 export function groupLabel({ group }: AggregateRow): string {
   const values = Object.values(group);
-  return values.length === 0 ? metricStrings.chart.total : values.map((value) => (value === null || value === "" ? metricStrings.chart.noValue : value)).join(" · ");
+  return values.length === 0
+    ? metricStrings.chart.total
+    : values.map((value) => (value === null || value === "" ? metricStrings.chart.noValue : value)).join(" · ");
 }

@@ -21,19 +21,23 @@ export function AggregateTable({ source, question, format, hidden = [] }: Aggreg
   const [sorting, setSorting] = useState<Sorting | undefined>({ id: "count", desc: true });
   const totals = useQuery(aggregateOptions(source, { ...question, aggregates: aggregateNames }));
   const columns: readonly Column<AggregateRow>[] = [
-    { id: "group", header: s.totals.group, value: groupLabel, cell: (row) => <span className="truncate font-medium">{groupLabel(row)}</span>, width: "minmax(12rem,1fr)" },
+    {
+      id: "group",
+      header: s.totals.group,
+      value: groupLabel,
+      cell: (row) => <span className="truncate font-medium">{groupLabel(row)}</span>,
+      width: "minmax(11rem,1fr)",
+    },
     ...aggregateNames
       .filter((name) => !hidden.includes(name))
-      .map(
-        (name): Column<AggregateRow> => ({
-          id: name,
-          header: name,
-          align: "right",
-          width: "minmax(5.5rem,8rem)",
-          value: ({ values }) => values[name],
-          cell: ({ values }) => valueText(values[name], name === "count" ? formatNumber : format),
-        }),
-      ),
+      .map((name): Column<AggregateRow> => ({
+        id: name,
+        header: name,
+        align: "right",
+        width: "minmax(6rem,8rem)",
+        value: ({ values }) => values[name],
+        cell: ({ values }) => valueText(values[name], name === "count" ? formatNumber : format),
+      })),
   ];
   return (
     <DataTable

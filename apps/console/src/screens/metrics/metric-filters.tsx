@@ -19,7 +19,7 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
     <div className="flex flex-wrap items-end gap-3">
       <Select
         label={s.type}
-        className="w-36"
+        className="w-34"
         value={choice.type}
         choices={metricTypes.map((value) => ({ value, label: s.types[value] }))}
         onChoose={(type) => set({ type, measure: undefined })}
@@ -28,21 +28,21 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
       <AgentChoice choice={choice} onChoose={(agent) => set({ agent })} />
       <Select
         label={s.group}
-        className="w-36"
+        className="w-32"
         value={choice.group}
         choices={[{ value: "none", label: s.noGroup }, ...metricGroups.map((value) => ({ value, label: s.groups[value] }))]}
         onChoose={(group) => set({ group })}
       />
       <Select
         label={s.measure}
-        className="w-48"
+        className="w-40"
         value={choice.measure}
         choices={aggregateNames.map((value) => ({ value, label: s.measures[value] }))}
         onChoose={(measure) => set({ measure })}
       />
       <Select
         label={s.bucket}
-        className="w-40"
+        className="w-32"
         value={search.bucket ?? ""}
         choices={[{ value: "", label: s.bucketAuto }, ...bucketNames.map((value) => ({ value, label: s.buckets[value] }))]}
         onChoose={(bucket) => set({ bucket: bucketNames.find((one) => one === bucket) })}
@@ -60,7 +60,7 @@ function AgentChoice({ choice: { range, type, agent }, onChoose }: { readonly ch
   return (
     <Select
       label={s.agent}
-      className="w-48"
+      className="w-44"
       value={agent ?? ""}
       choices={[{ value: "", label: s.anyAgent }, ...all.map((id) => ({ value: id, label: id }))]}
       onChoose={(id) => onChoose(id === "" ? undefined : id)}

@@ -22,8 +22,20 @@ export function RangeFields({ search: { range = "week", from, to }, onChange }: 
       />
       {range === "custom" && (
         <>
-          <TextField className="w-40" type="date" label={s.from} value={from ?? ""} onChange={({ target }) => onChange({ range, to, from: dateParam(target.value) })} />
-          <TextField className="w-40" type="date" label={s.to} value={to ?? ""} onChange={({ target }) => onChange({ range, from, to: dateParam(target.value) })} />
+          <TextField
+            className="w-40"
+            type="date"
+            label={s.from}
+            value={from ?? ""}
+            onChange={({ target }) => onChange({ range, to, from: dateParam(target.value) })}
+          />
+          <TextField
+            className="w-40"
+            type="date"
+            label={s.to}
+            value={to ?? ""}
+            onChange={({ target }) => onChange({ range, from, to: dateParam(target.value) })}
+          />
         </>
       )}
     </>

@@ -1,5 +1,64 @@
+/** Health, alarms and figures on one page: the first one to look at on a bad day. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { infoOptions, readinessOptions } from "../../api/health.ts";
+import { meOptions } from "../../api/identity.ts";
+import { deletionLagOptions } from "../../api/operations.ts";
+import { queuesOptions } from "../../api/queues.ts";
+import { statsOptions, statsRanges } from "../../api/stats.ts";
+import { overviewStrings as s } from "../../strings/overview.ts";
+import { Select } from "../../ui/field.tsx";
 import { Page } from "../../ui/panel.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { ActivityCharts } from "./activity-charts.tsx";
+import { AlarmList } from "./alarm-list.tsx";
+import { alarmsOf } from "./alarms.ts";
+import { Engines } from "./engines.tsx";
+import { StorageBars } from "./storage-bars.tsx";
+import { Tiles } from "./tiles.tsx";
+
+const route = getRouteApi("/shell/overview");
 
 export function OverviewPage() {
-  return <Page title="OverviewPage">…</Page>;
+  const { range = "1h" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const role = useQuery(meOptions).data?.role;
+  const isAdmin = role === "admin";
+  const readiness = useQuery(readinessOptions);
+  const info = useQuery(infoOptions);
+  const queues = useQuery(queuesOptions(isAdmin));
+  const lag = useQuery(deletionLagOptions(isAdmin));
+  const alarms = alarmsOf({ readiness: readiness.data, queues: queues.data, lag: lag.data });
+  const failed = [readiness, info, queues, lag].find(({ error, data }) => error !== null && data === undefined);
+  return (
+    <Page
+      title={s.title}
+      about={s.about}
+      actions={
+        <Select
+          label={s.range}
+          labelHidden
+          value={range}
+          choices={statsRanges.map((value) => ({ value, label: s.ranges[value] }))}
+          onChoose={(next) => void navigate({ search: (old) => ({ ...old, range: next }), replace: true })}
+        />
+      }
+    >
+      {failed !== undefined && <ErrorBox error={failed.error} onRetry={() => void failed.refetch()} />}
+      <AlarmList alarms={alarms} looking={readiness.isPending || queues.isLoading || lag.isLoading} complete={isAdmin && failed === undefined} />
+      <Tiles readiness={readiness.data} info={info.data} queues={queues.data} lag={lag.data} ofWorkspace={isAdmin} />
+      <Activity range={range} allowed={role !== undefined && role !== "user"} />
+      <div className="grid gap-4 lg:grid-cols-2">
+        <StorageBars />
+        {info.data !== undefined && <Engines info={info.data} />}
+      </div>
+    </Page>
+  );
+}
+
+function Activity({ range, allowed }: { readonly range: (typeof statsRanges)[number]; readonly allowed: boolean }) {
+  const stats = useQuery(statsOptions(range, allowed));
+  if (!allowed) return <p className="text-sm text-soft">{s.adminsOnly}</p>;
+  if (stats.data !== undefined) return <ActivityCharts stats={stats.data} />;
+  return stats.error === null ? <Loading /> : <ErrorBox error={stats.error} onRetry={() => void stats.refetch()} />;
 }

@@ -13,7 +13,8 @@ import { messageOf } from "../../ui/states.tsx";
 
 const s = searchStrings.collections;
 const shownMax = 50;
-const boxClass = "flex min-h-9 w-full min-w-0 flex-wrap items-center gap-1 rounded-md border bg-panel px-2 text-sm focus-within:outline-2 focus-within:outline-brand";
+const boxClass =
+  "flex min-h-9 w-full min-w-0 flex-wrap items-center gap-1 rounded-md border bg-panel px-2 text-sm focus-within:outline-2 focus-within:outline-brand";
 const inputPart = "h-8 min-w-24 flex-1 bg-transparent outline-hidden placeholder:text-soft";
 
 interface Choice {
@@ -43,7 +44,10 @@ export function CollectionsPicker({ label, refs, onChoose }: PickManyProps) {
       itemToStringLabel={(one: Choice) => one.name}
       inputValue={typed}
       onInputValueChange={setTyped}
-      onValueChange={(next) => onChoose(next.map(({ ref }) => ref))}
+      onValueChange={(next, { reason }) => {
+        // Escape closes the list; it does not throw away what was chosen.
+        if (reason !== "escape-key") onChoose(next.map(({ ref }) => ref));
+      }}
     >
       <Labelled id={id} label={label}>
         <Combobox.Chips className={boxClass}>
@@ -107,7 +111,17 @@ export function CollectionPicker({ label, value, onChoose, className }: PickOneP
   );
 }
 
-function Labelled({ id, label, className, children }: { readonly id: string; readonly label: string; readonly className?: string; readonly children: ReactNode }) {
+function Labelled({
+  id,
+  label,
+  className,
+  children,
+}: {
+  readonly id: string;
+  readonly label: string;
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
   return (
     <div className={cx("flex min-w-0 flex-col gap-1", className)}>
       <label htmlFor={id} className="text-xs font-medium text-soft">

@@ -60,7 +60,7 @@ function Detail({ of }: { readonly of: Evaluation }) {
       </div>
       {points.length >= chartRunsMin && (
         <Panel title={s.quality}>
-          <Chart label={s.chart} points={points} series={measures} format={(value) => value.toFixed(3)} formatAt={formatDateTime} />
+          <Chart kind="line" label={s.chart} points={points} series={measures} format={(value) => value.toFixed(3)} formatAt={formatDateTime} />
         </Panel>
       )}
       <RunsTable runs={runs} />

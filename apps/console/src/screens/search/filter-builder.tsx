@@ -50,7 +50,14 @@ export function FilterBuilder({ text, onChange, onRun, fields }: FilterBuilderPr
             {s.add}
           </Button>
         )}
-        <Button size="small" look="quiet" aria-pressed={asJson} disabled={rows.rows === undefined} onClick={() => setRaw(!raw)}>
+        <Button
+          size="small"
+          look={asJson ? "plain" : "quiet"}
+          className={asJson ? "bg-brand-soft text-brand" : ""}
+          aria-pressed={asJson}
+          disabled={rows.rows === undefined}
+          onClick={() => setRaw(!raw)}
+        >
           {s.asJson}
         </Button>
         {rows.rows === undefined && <p className="text-xs text-soft">{isJson(text) ? s.tooMuch : s.notJson}</p>}
@@ -71,47 +78,47 @@ function Rows({ rows, onChange, fields }: RowsProps) {
   return (
     <>
       <ul className="flex flex-col gap-2 empty:hidden">
-      {rows.map((row, index) => (
-        // Rows have no name of their own: their place is what they are.
-        // oxlint-disable-next-line react/no-array-index-key
-        <li key={index} className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_9rem_minmax(0,1fr)_auto]">
-          <TextField
-            label={s.field(index + 1)}
-            labelHidden
-            placeholder={s.fieldExample}
-            list={listId}
-            value={row.field}
-            onChange={({ target }) => put(index, { field: target.value })}
-          />
-          <Select
-            label={s.operator(index + 1)}
-            labelHidden
-            value={row.operator}
-            choices={operatorChoices}
-            onChoose={(operator) => put(index, { operator, ...(operator === "exists" ? { value: "true" } : {}) })}
-          />
-          {row.operator === "exists" ? (
-            <Select
-              label={s.value(index + 1)}
-              labelHidden
-              value={row.value === "false" ? "false" : "true"}
-              choices={truthChoices}
-              onChoose={(value) => put(index, { value })}
-            />
-          ) : (
+        {rows.map((row, index) => (
+          // Rows have no name of their own: their place is what they are.
+          // oxlint-disable-next-line react/no-array-index-key
+          <li key={index} className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_9rem_minmax(0,1fr)_auto]">
             <TextField
-              label={s.value(index + 1)}
+              label={s.field(index + 1)}
               labelHidden
-              placeholder={row.operator === "in" || row.operator === "nin" ? s.listExample : s.valueExample}
-              value={row.value}
-              onChange={({ target }) => put(index, { value: target.value })}
+              placeholder={s.fieldExample}
+              list={listId}
+              value={row.field}
+              onChange={({ target }) => put(index, { field: target.value })}
             />
-          )}
-          <Button look="quiet" size="icon" aria-label={s.remove(index + 1)} onClick={() => onChange(rows.filter((_, i) => i !== index))}>
-            <X aria-hidden />
-          </Button>
-        </li>
-      ))}
+            <Select
+              label={s.operator(index + 1)}
+              labelHidden
+              value={row.operator}
+              choices={operatorChoices}
+              onChoose={(operator) => put(index, { operator, ...(operator === "exists" ? { value: "true" } : {}) })}
+            />
+            {row.operator === "exists" ? (
+              <Select
+                label={s.value(index + 1)}
+                labelHidden
+                value={row.value === "false" ? "false" : "true"}
+                choices={truthChoices}
+                onChoose={(value) => put(index, { value })}
+              />
+            ) : (
+              <TextField
+                label={s.value(index + 1)}
+                labelHidden
+                placeholder={row.operator === "in" || row.operator === "nin" ? s.listExample : s.valueExample}
+                value={row.value}
+                onChange={({ target }) => put(index, { value: target.value })}
+              />
+            )}
+            <Button look="quiet" size="icon" aria-label={s.remove(index + 1)} onClick={() => onChange(rows.filter((_, i) => i !== index))}>
+              <X aria-hidden />
+            </Button>
+          </li>
+        ))}
       </ul>
       <datalist id={listId}>
         {fields.map((field) => (

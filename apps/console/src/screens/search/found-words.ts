@@ -8,11 +8,13 @@ export interface TextPart {
 }
 
 const wordPattern = /[\p{L}\p{N}]+/gu;
-const endings = /(?:ings?|edly|ed|es|s|ly)$/;
+const endings = /(?:ings?|edly|ed|es|s|ly|e)$/;
 const stemCharsMin = 3;
 /** Words that stand in every text tell nothing. */
 const common = new Set(
-  "a an and are as at be by did do does for from had has have how in into is it its of on or that the their this to was were what when where which who whom why will with you your".split(" "),
+  "a an and are as at be by did do does for from had has have how in into is it its no not of on or that the their this to was were what when where which who whom why will with you your".split(
+    " ",
+  ),
 );
 
 export function partsOf(text: string, question: string): readonly TextPart[] {

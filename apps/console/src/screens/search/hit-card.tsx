@@ -29,7 +29,7 @@ interface HitCardProps {
 export function HitCard({ hit, rank, question, largest, right, onMark, change, other }: HitCardProps) {
   const { citation } = hit;
   return (
-    <li className="flex min-w-0 flex-col gap-2 rounded-lg border bg-panel p-3">
+    <li className="@container flex min-w-0 flex-col gap-2 rounded-lg border bg-panel p-3">
       <div className="flex flex-wrap items-center gap-2">
         <span className="font-semibold tabular-nums">{s.rank(rank)}</span>
         <span className="min-w-0 flex-1 truncate font-medium" title={citation.filename}>
@@ -40,13 +40,15 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
           {s.score} {numberText(hit.score)}
         </Badge>
       </div>
-      <p className="max-h-60 overflow-auto text-sm break-words whitespace-pre-wrap" tabIndex={0} role="group" aria-label={citation.filename}>
-        {partsOf(hit.text, question).map(({ text, found }, index) =>
-          // oxlint-disable-next-line react/no-array-index-key -- parts of one text, which never change places
-          found ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
-        )}
-      </p>
-      <ScoreBars hit={hit} largest={largest} />
+      <div className="grid min-w-0 gap-x-6 gap-y-2 @3xl:grid-cols-[minmax(0,1fr)_20rem]">
+        <p className="max-h-60 overflow-auto text-sm break-words whitespace-pre-wrap" tabIndex={0} role="group" aria-label={citation.filename}>
+          {partsOf(hit.text, question).map(({ text, found }, index) =>
+            // oxlint-disable-next-line react/no-array-index-key -- parts of one text, which never change places
+            found ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
+          )}
+        </p>
+        <ScoreBars hit={hit} largest={largest} />
+      </div>
       <Details hit={hit} />
       <div className="flex flex-wrap items-center gap-3">
         <Link

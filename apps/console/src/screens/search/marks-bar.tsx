@@ -64,7 +64,7 @@ function SaveForm({ marks, onSaved }: { readonly marks: Marks; readonly onSaved:
         saving.mutate(evaluationOf(name.trim(), Number(k), marks.questions));
       }}
     >
-      <TextField label={s.name} value={name} onChange={({ target }) => setName(target.value)} required maxLength={200} autoComplete="off" />
+      <TextField label={s.name} hint={s.nameHint} value={name} onChange={({ target }) => setName(target.value)} required maxLength={200} autoComplete="off" />
       <TextField label={s.k} hint={s.kHint} type="number" min={1} max={100} step={1} required value={k} onChange={({ target }) => setK(target.value)} />
       <Questions marks={marks} />
       {saving.error !== null && <ErrorBox error={saving.error} />}

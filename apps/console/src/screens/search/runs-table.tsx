@@ -22,7 +22,9 @@ export function RunsTable({ runs }: { readonly runs: readonly EvaluationRun[] })
   return (
     <Panel title={s.runs}>
       <div className="flex flex-col gap-3">
-        {runs.length > 1 && <Select label={s.base} hint={s.keptRuns} value={base === undefined ? "" : baseId} choices={choices} onChoose={setBaseId} className="max-w-md" />}
+        {runs.length > 1 && (
+          <Select label={s.base} hint={s.keptRuns} value={base === undefined ? "" : baseId} choices={choices} onChoose={setBaseId} className="max-w-md" />
+        )}
         <DataTable
           label={s.runs}
           columns={columnsWith(base)}

@@ -100,7 +100,9 @@ export function questionOf(q: string | undefined, refs: readonly string[] | unde
     explain: true,
     mode: mode ?? "hybrid",
     limit: limit ?? limitDefault,
-    ...(collections === undefined || collections.length === 0 ? {} : { collections: collections.map(({ rid, cid }) => ({ repository: rid, collection: cid })) }),
+    ...(collections === undefined || collections.length === 0
+      ? {}
+      : { collections: collections.map(({ rid, cid }) => ({ repository: rid, collection: cid })) }),
     ...(filter === undefined ? {} : { filter }),
     ...(min === undefined ? {} : { min_score: min }),
     ...(asof === undefined ? {} : { as_of: asof }),

@@ -20,7 +20,7 @@ const columns: readonly Column<Searched>[] = [
     ),
   },
   { id: "passages", header: names.passages, width: "6rem", align: "right", cell: ({ passages }) => formatNumber(passages) },
-  { id: "removed", header: names.removed, width: "9rem", align: "right", cell: ({ removed_by_filter }) => formatNumber(removed_by_filter) },
+  { id: "removed", header: names.removed, width: "11rem", align: "right", cell: ({ removed_by_filter }) => formatNumber(removed_by_filter) },
   { id: "access", header: names.access, width: "minmax(10rem,1fr)", cell: ({ access }) => <Cut text={access} /> },
   { id: "model", header: names.model, width: "minmax(9rem,1fr)", cell: ({ embedding_model }) => <Cut text={embedding_model} /> },
 ];

@@ -21,7 +21,13 @@ export function CallSheet() {
   const close = () => void navigate({ search: (old) => ({ ...old, day: undefined, call: undefined }) });
   return (
     <Dialog open={open} onClose={close} title={s.title(found.data?.tool_name ?? "…")} place="side">
-      {found.error !== null ? <ErrorBox error={found.error} onRetry={() => void found.refetch()} /> : found.data === undefined ? <Loading /> : <Call call={found.data} />}
+      {found.error !== null ? (
+        <ErrorBox error={found.error} onRetry={() => void found.refetch()} />
+      ) : found.data === undefined ? (
+        <Loading />
+      ) : (
+        <Call call={found.data} />
+      )}
     </Dialog>
   );
 }
@@ -41,7 +47,12 @@ function Call({ call }: { readonly call: ToolInvocation }) {
           ...(typeof by.user_id === "string" ? [[s.user, by.user_id] as const] : []),
           ...(by.ip_address === undefined || by.ip_address === "" ? [] : [[s.address, by.ip_address] as const]),
           ...(by.user_agent === undefined || by.user_agent === "" ? [] : [[s.program, by.user_agent] as const]),
-          [s.id, <code key="id" className="font-mono text-xs break-all">{call.id}</code>],
+          [
+            s.id,
+            <code key="id" className="font-mono text-xs break-all">
+              {call.id}
+            </code>,
+          ],
         ]}
       />
       {error !== null && (
@@ -75,7 +86,11 @@ function JsonPart({ title, value }: { readonly title: string; readonly value: un
   return (
     <section>
       <h3 className="mb-2 text-sm font-semibold">{title}</h3>
-      {value === null ? <p className="text-sm text-soft">{s.nothing}</p> : <CodeEditor label={title} language="json" readOnly value={JSON.stringify(value, null, 2)} />}
+      {value === null ? (
+        <p className="text-sm text-soft">{s.nothing}</p>
+      ) : (
+        <CodeEditor label={title} language="json" readOnly value={JSON.stringify(value, null, 2)} />
+      )}
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { meOptions } from "../../api/identity.ts";
 import { checkChain, setHashChain, toolLogSettingsOptions, type ChainCheck } from "../../api/tool-log.ts";
+import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { toolStrings } from "../../strings/tools.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -73,10 +74,8 @@ function Outcome({ check: { entries, intact, broken_at, head } }: { readonly che
   const words = !intact ? s.broken(broken_at ?? "–") : entries === 0 ? s.empty : s.intact(formatNumber(entries));
   return (
     <div role="status" className="flex flex-col gap-2 rounded-md border p-3 text-sm">
-      <p className={intact ? "font-medium text-good" : "font-medium text-bad"}>{words}</p>
-      {head === null ? (
-        <p className="text-soft">{s.noHead}</p>
-      ) : (
+      <p className={cx("font-medium", !intact ? "text-bad" : entries > 0 && "text-good")}>{words}</p>
+      {head !== null && (
         <p className="flex flex-wrap items-center gap-2">
           {s.head} <code className="font-mono text-xs break-all">{head}</code> <CopyButton text={head} />
           <span className="basis-full text-xs text-soft">{s.headHint}</span>

@@ -17,7 +17,12 @@ export function ToolFigures({ query, range }: { readonly query: ToolQuery; reado
   const { measure = "count", group = "status" } = route.useSearch();
   const navigate = route.useNavigate();
   const { from, to, ...filter } = query;
-  const question = { from, to, group_by: [group], filter: Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Record<string, string> };
+  const question = {
+    from,
+    to,
+    group_by: [group],
+    filter: Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Record<string, string>,
+  };
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap gap-3">

@@ -38,7 +38,7 @@ export function TrashPage() {
       <FilterForm q={q} onFilter={(next) => change({ q: next })} />
       {operation !== undefined && (
         <Panel
-          title={s.purging("")}
+          title={s.purging}
           actions={
             <Button size="small" look="quiet" onClick={() => change({ operation: undefined })}>
               {s.hide}

@@ -22,7 +22,11 @@ export function AgentSheet({ agent, onClose }: { readonly agent: WorkflowAgent |
               ...(agent.duration_ms === null ? [] : [[s.duration, formatMs(agent.duration_ms)] as const]),
             ]}
           />
-          {agent.result === null ? <p className="text-sm text-soft">{s.noResult}</p> : <CodeEditor label={s.result} language="json" readOnly value={JSON.stringify(agent.result, null, 2)} />}
+          {agent.result === null ? (
+            <p className="text-sm text-soft">{s.noResult}</p>
+          ) : (
+            <CodeEditor label={s.result} language="json" readOnly value={JSON.stringify(agent.result, null, 2)} />
+          )}
         </div>
       )}
     </Dialog>

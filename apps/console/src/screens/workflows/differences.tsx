@@ -7,7 +7,15 @@ const shownMax = 200;
 const charactersMax = 2_000;
 
 /** What differs, place by place. A few hundred are all that a person reads. */
-export function Differences({ of, before = s.before, after = s.after }: { readonly of: readonly Difference[]; readonly before?: string; readonly after?: string }) {
+export function Differences({
+  of,
+  before = s.before,
+  after = s.after,
+}: {
+  readonly of: readonly Difference[];
+  readonly before?: string;
+  readonly after?: string;
+}) {
   return (
     <div tabIndex={0} role="region" aria-label={s.table} className="max-h-80 overflow-auto rounded-md border">
       <table className="w-full text-left text-xs">

@@ -9,7 +9,12 @@ const s = workflowStrings.events;
 const columns: readonly Column<Numbered>[] = [
   { id: "at", header: s.columns.at, width: "12rem", cell: ({ event }) => formatDateTime(event.at) },
   { id: "type", header: s.columns.type, width: "11rem", cell: ({ event }) => event.type },
-  { id: "data", header: s.columns.data, width: "minmax(24rem,1fr)", cell: ({ event }) => <code className="truncate font-mono text-xs">{JSON.stringify(event.data)}</code> },
+  {
+    id: "data",
+    header: s.columns.data,
+    width: "minmax(24rem,1fr)",
+    cell: ({ event }) => <code className="truncate font-mono text-xs">{JSON.stringify(event.data)}</code>,
+  },
 ];
 
 /** Two events may have one id: it is a place to go on from. */

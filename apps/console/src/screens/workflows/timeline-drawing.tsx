@@ -63,7 +63,13 @@ function Mark({ entry: { from, to, what, status }, percentOf, now }: MarkProps) 
   if (from === undefined) return null;
   const words = [what, status, formatDateTime(from)].filter((word) => word !== undefined).join(" · ");
   if (from === to) {
-    return <span title={words} className="absolute top-1 size-4 -translate-x-1/2 rotate-45 rounded-sm border-2 border-panel bg-brand" style={{ left: `${percentOf(from)}%` }} />;
+    return (
+      <span
+        title={words}
+        className="absolute top-1 size-4 -translate-x-1/2 rotate-45 rounded-sm border-2 border-panel bg-brand"
+        style={{ left: `${percentOf(from)}%` }}
+      />
+    );
   }
   const end = to ?? now;
   return (

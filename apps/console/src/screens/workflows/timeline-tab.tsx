@@ -43,14 +43,22 @@ export function TimelineTab({ workflow }: { readonly workflow: Workflow }) {
         error={checkpoints.error}
         onRetry={() => void checkpoints.refetch()}
       />
-      <AgentSheet agent={workflow.agents.find(({ agent_id }) => agent_id === agentId)} onClose={() => void navigate({ search: (old) => ({ ...old, agent: undefined }) })} />
+      <AgentSheet
+        agent={workflow.agents.find(({ agent_id }) => agent_id === agentId)}
+        onClose={() => void navigate({ search: (old) => ({ ...old, agent: undefined }) })}
+      />
     </div>
   );
 }
 
 function columnsAt(now: number): readonly Column<Entry>[] {
   return [
-    { id: "at", header: s.columns.at, width: "12rem", cell: ({ from }) => (from === undefined ? <span className="text-soft">{s.notStarted}</span> : formatDateTime(from)) },
+    {
+      id: "at",
+      header: s.columns.at,
+      width: "12rem",
+      cell: ({ from }) => (from === undefined ? <span className="text-soft">{s.notStarted}</span> : formatDateTime(from)),
+    },
     { id: "kind", header: s.columns.kind, width: "7rem", cell: ({ kind }) => s.kinds[kind] },
     { id: "what", header: s.columns.what, cell: ({ what }) => <span className="truncate">{what}</span> },
     { id: "status", header: s.columns.status, width: "8rem", cell: ({ status }) => status !== undefined && <Status value={status} /> },

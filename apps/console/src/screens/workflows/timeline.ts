@@ -28,13 +28,11 @@ export interface Timeline {
 }
 
 export function timelineOf(workflow: Workflow, checkpoints: readonly Checkpoint[], now: number): Timeline {
-  const agents = workflow.agents.map(
-    (agent): Lane => ({
-      key: `agent ${agent.agent_id}`,
-      label: agent.agent_name === "" ? agent.agent_id : agent.agent_name,
-      entries: [entry(`agent ${agent.agent_id}`, "agent", agent.agent_id, agent.status, agent.started_at, agent.completed_at)],
-    }),
-  );
+  const agents = workflow.agents.map((agent): Lane => ({
+    key: `agent ${agent.agent_id}`,
+    label: agent.agent_name === "" ? agent.agent_id : agent.agent_name,
+    entries: [entry(`agent ${agent.agent_id}`, "agent", agent.agent_id, agent.status, agent.started_at, agent.completed_at)],
+  }));
   const marks = checkpoints.map(({ step, timestamp }) =>
     entry(checkpointKey({ step, timestamp }), "checkpoint", s.checkpoint(step), undefined, timestamp, timestamp),
   );

@@ -15,7 +15,12 @@ export function WorkflowFacts({ workflow, lease }: { readonly workflow: Workflow
       <div className="grid gap-x-8 gap-y-1.5 md:grid-cols-2 xl:grid-cols-3">
         <Facts
           of={[
-            [s.id, <code key="id" className="font-mono text-xs break-all">{workflow.workflow_id}</code>],
+            [
+              s.id,
+              <code key="id" className="font-mono text-xs break-all">
+                {workflow.workflow_id}
+              </code>,
+            ],
             [s.type, workflowStrings.words(workflow.type)],
             [s.steps, <StepBar key="steps" workflow={workflow} />],
             [s.lease, <LeaseWords key="lease" lease={lease} />],
@@ -38,7 +43,18 @@ export function WorkflowFacts({ workflow, lease }: { readonly workflow: Workflow
             [s.retries, s.retriesOf(metadata.retry_count, metadata.max_retries)],
             ...(metadata.timeout_seconds === 0 ? [] : [[s.timeout, formatSeconds(metadata.timeout_seconds)] as const]),
             [s.environment, metadata.environment],
-            ...(metadata.tags.length === 0 ? [] : [[s.tags, metadata.tags.map((tag) => <Badge key={tag} className="mr-1">{tag}</Badge>)] as const]),
+            ...(metadata.tags.length === 0
+              ? []
+              : [
+                  [
+                    s.tags,
+                    metadata.tags.map((tag) => (
+                      <Badge key={tag} className="mr-1">
+                        {tag}
+                      </Badge>
+                    )),
+                  ] as const,
+                ]),
           ]}
         />
       </div>

@@ -64,10 +64,7 @@ function Filters() {
         label={s.type}
         className="w-44"
         value={type ?? ""}
-        choices={[
-          { value: "", label: s.anyType },
-          ...workflowTypes.map((value) => ({ value, label: s.withCount(s.words(value), stats?.by_type[value]) })),
-        ]}
+        choices={[{ value: "", label: s.anyType }, ...workflowTypes.map((value) => ({ value, label: s.withCount(s.words(value), stats?.by_type[value]) }))]}
         onChoose={(next) => void navigate({ search: (old) => ({ ...old, type: workflowTypes.find((one) => one === next) }), replace: true })}
       />
       <Select

@@ -61,8 +61,14 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
       auth: "caller",
       idempotent: true,
       body: z.strictObject({
-        source: z.record(z.string(), z.json()).describe("`kind` is triples, rows, chroma, unregistered, collection or lisa; the rest is in docs/migrations.md."),
-        retain_days: z.number().int().optional().describe("How long the old form is kept after the switch; 30 when absent. Not of a collection, which is kept in the trash."),
+        source: z
+          .record(z.string(), z.json())
+          .describe("`kind` is triples, rows, chroma, unregistered, collection or lisa; the rest is in docs/migrations.md."),
+        retain_days: z
+          .number()
+          .int()
+          .optional()
+          .describe("How long the old form is kept after the switch; 30 when absent. Not of a collection, which is kept in the trash."),
         auto: z.boolean().optional().describe("Copy, compare and switch by itself, as long as all is well."),
       }),
       answers,

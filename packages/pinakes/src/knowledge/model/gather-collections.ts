@@ -48,13 +48,13 @@ export class CollectionLists {
     const limit = checkLimit(query.limit);
     const { cursor, limit: _, session: __, ...asked } = query;
     const question = [caller.userId, JSON.stringify(asked)];
-    const opened = cursor === undefined ? undefined : await this.#cursors.open(scope, question, cursor);
+    const from = cursor === undefined ? undefined : await this.#cursors.open(scope, question, cursor);
     if (tags.length === 0 && !isRanked(query)) {
       // The place is that of an index here; who asks, and what, it belongs to all the same.
-      const found = await listCollections(this.#parts.items, this.#library, caller, { ...query, cursor: opened as string | undefined });
+      const found = await listCollections(this.#parts.items, this.#library, caller, { ...query, cursor: from as string | undefined });
       return { items: found.items, ...(found.cursor === undefined ? {} : { cursor: await this.#cursors.seal(scope, question, found.cursor) }) };
     }
-    const after = opened as unknown as Placed["place"] | undefined;
+    const after = from as unknown as Placed["place"] | undefined;
     const descending = orderOf(query) === "desc";
     const compare = (a: Placed["place"], b: Placed["place"]): number => (descending ? -1 : 1) * comparePlaces(a, b);
     const all = await this.#placed(caller, query, tags);

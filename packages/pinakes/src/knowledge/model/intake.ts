@@ -70,10 +70,7 @@ export class Intake {
   readonly #collections: Collections;
   readonly #repositories: Repositories;
 
-  constructor(
-    parts: KnowledgeParts,
-    { library, collections, repositories, moves, imports }: IntakePieces,
-  ) {
+  constructor(parts: KnowledgeParts, { library, collections, repositories, moves, imports }: IntakePieces) {
     this.#parts = parts;
     this.moves = moves;
     this.imports = imports;

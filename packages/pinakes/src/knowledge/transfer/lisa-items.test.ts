@@ -258,7 +258,10 @@ const chunking: fc.Arbitrary<ChunkingStrategy> = fc
   .record({ type: fc.constantFrom(...chunkingTypes), chunk_size: fc.integer({ min: 100, max: 8_000 }), token: fc.boolean() })
   .map(({ type, chunk_size, token }) => readChunkingStrategy({ type, chunk_size, ...(token ? { unit: "token" } : {}) }));
 const graph = fc
-  .record({ extract: fc.constantFrom("off", "structured", "cooccurrence", "llm"), key: word, entity_types: fc.array(word, { minLength: 1, maxLength: 3 }) }, { requiredKeys: ["extract"] })
+  .record(
+    { extract: fc.constantFrom("off", "structured", "cooccurrence", "llm"), key: word, entity_types: fc.array(word, { minLength: 1, maxLength: 3 }) },
+    { requiredKeys: ["extract"] },
+  )
   .map((settings) => readGraphSettings(settings));
 const pipelines: fc.Arbitrary<readonly PipelineSettings[]> = fc.array(
   fc.record({

@@ -114,5 +114,5 @@ function documentOf(shelf: Shelf, document_id: string, number: number): Document
     job_id: null,
     run: 1,
     touched_at: 0,
-  } as DocumentRecord;
+  };
 }

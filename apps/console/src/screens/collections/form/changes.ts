@@ -4,15 +4,7 @@ import type { Collection } from "../../../api/collections.ts";
 import type { Changeable } from "./form-values.ts";
 
 export type Field = keyof Changeable;
-export const fields = [
-  "name",
-  "description",
-  "metadata",
-  "chunking_strategy",
-  "allow_chunking_override",
-  "allowed_groups",
-  "private",
-] as const satisfies Field[];
+const fields = ["name", "description", "metadata", "chunking_strategy", "allow_chunking_override", "allowed_groups", "private"] as const satisfies Field[];
 
 /** What a collection has now, in the words of a change. */
 export function currentOf(collection: Collection): Changeable {

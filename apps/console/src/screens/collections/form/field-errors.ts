@@ -9,13 +9,13 @@ const named = /^([a-z_]+(?:\.[a-z_]+|\[\d+\])*): (.+)$/s;
 export function fieldErrorsOf(error: unknown): FieldErrors {
   if (!(error instanceof ProblemError)) return {};
   const listed = error.problem["errors"];
-  if (Array.isArray(listed) && listed.length > 0) return Object.fromEntries(listed.filter(isListed).map(({ path, message }) => [path, message]));
+  if (Array.isArray(listed) && listed.length > 0) return Object.fromEntries(listed.filter(isListed).map(({ path, message }) => [path, sentence(message)]));
   // A name or an id that is taken is no field of a message, but a reader looks for it there.
   const detail = error.message;
   if (isProblem(error, 409))
     return detail.startsWith("A repository") ? { repository_id: detail } : { [detail.includes(" named ") ? "name" : "collection_id"]: detail };
   const found = named.exec(detail);
-  return found?.[1] === undefined || found[2] === undefined ? {} : { [found[1]]: found[2] };
+  return found?.[1] === undefined || found[2] === undefined ? {} : { [found[1]]: sentence(found[2]) };
 }
 
 /** The field itself, or a part of it: `metadata.tags[0]` is about `metadata.tags`. */
@@ -24,8 +24,13 @@ export function errorAt(errors: FieldErrors, field: string): string | undefined 
   return message;
 }
 
-export function isAt(name: string, field: string): boolean {
+function isAt(name: string, field: string): boolean {
   return name === field || name.startsWith(`${field}.`) || name.startsWith(`${field}[`);
+}
+
+/** Without the name of its field, it begins like any other sentence. */
+function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function isListed(one: unknown): one is { readonly path: string; readonly message: string } {

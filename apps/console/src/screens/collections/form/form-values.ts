@@ -5,7 +5,7 @@ import { collectionFormStrings as s } from "../../../strings/collection-form.ts"
 import type { FieldErrors } from "./field-errors.ts";
 
 export const chunkingTypes = ["FIXED", "RECURSIVE", "TOKEN", "SENTENCE", "MARKDOWN", "SEMANTIC", "NONE"] as const;
-export type ChunkingType = (typeof chunkingTypes)[number];
+type ChunkingType = (typeof chunkingTypes)[number];
 
 /** As typed: a number that is half written is a text. */
 export interface FormValues {
@@ -89,7 +89,7 @@ export type Changeable = Required<
   Pick<CollectionInput, "name" | "description" | "chunking_strategy" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private">
 >;
 
-export type Read<Value> = { readonly value: Value; readonly errors?: undefined } | { readonly errors: FieldErrors; readonly value?: undefined };
+type Read<Value> = { readonly value: Value; readonly errors?: undefined } | { readonly errors: FieldErrors; readonly value?: undefined };
 
 /** Only what cannot be sent is refused here; everything else is for the server to judge. */
 export function readValues(values: FormValues): Read<Changeable> {

@@ -174,7 +174,10 @@ export class CollectionMover {
     await deletion.begin(scope, from, { createdBy });
     const operation = await lifecycle.finish(scope, from);
     if (operation !== undefined && operation.status !== "done")
-      throw new PinakesError("UNAVAILABLE", `Collection ${show(from.collection_id)} is being removed (operation ${operation.operation_id}); finish again later.`);
+      throw new PinakesError(
+        "UNAVAILABLE",
+        `Collection ${show(from.collection_id)} is being removed (operation ${operation.operation_id}); finish again later.`,
+      );
   }
 
   /** Where the old one cannot come back after all, the new one stays. */
@@ -204,7 +207,10 @@ export class CollectionMover {
       const holder = current.hold?.migration_id;
       if (holder === migration_id) return undefined;
       if (holder !== undefined)
-        throw new PinakesError("CONFLICT", `Collection ${show(current.collection_id)} is held by migration ${show(holder)}; finish or roll back that one first.`);
+        throw new PinakesError(
+          "CONFLICT",
+          `Collection ${show(current.collection_id)} is held by migration ${show(holder)}; finish or roll back that one first.`,
+        );
       return { ...current, hold: { migration_id } };
     });
     return record;
@@ -221,7 +227,8 @@ export class CollectionMover {
     const { parts } = this.#pieces;
     const shelf = new Shelf(parts.items, scope, record);
     const { uploading = 0, pending = 0, indexing = 0 } = (await shelf.stats())?.record.by_status ?? {};
-    const wait = (what: string) => new PinakesError("UNAVAILABLE", `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`);
+    const wait = (what: string) =>
+      new PinakesError("UNAVAILABLE", `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`);
     if (uploading + pending + indexing > 0) throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
     if (((await shelf.fence())?.record.next ?? null) !== null) throw wait("is being indexed anew");
     await removeLeftovers(parts, shelf, signal);
@@ -231,7 +238,10 @@ export class CollectionMover {
   async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {
     const found = await this.#pieces.library.life(scope, from);
     if (found !== undefined && isLive(found.record)) return found;
-    throw new PinakesError("NOT_FOUND", `There is no collection "${from.collection_id}" in repository "${from.repository_id}" any more; roll the migration back.`);
+    throw new PinakesError(
+      "NOT_FOUND",
+      `There is no collection "${from.collection_id}" in repository "${from.repository_id}" any more; roll the migration back.`,
+    );
   }
 
   async #target(scope: Scope, to: Move["to"], migration_id: string): Promise<Stored<CollectionRecord> | undefined> {

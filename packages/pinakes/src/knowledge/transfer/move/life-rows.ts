@@ -61,11 +61,18 @@ export async function* lifeItems({ items }: Pick<LifeStores, "items">, { scope, 
 
 /** What a collection is set to, wherever it is; its name may have to wait until the old one is out of the way. */
 export function settingsOf(record: CollectionRecord): Partial<CollectionRecord> {
-  const { description, chunking_strategy, allow_chunking_override, graph = null, metadata, allowed_groups, embedding_model, pipelines } = record;
-  const { created_by, created_at } = record;
   return {
-    ...{ description, chunking_strategy, allow_chunking_override, graph, metadata, allowed_groups, embedding_model, pipelines },
-    ...{ private: record.private, created_by, created_at },
+    description: record.description,
+    chunking_strategy: record.chunking_strategy,
+    allow_chunking_override: record.allow_chunking_override,
+    graph: record.graph ?? null,
+    metadata: record.metadata,
+    allowed_groups: record.allowed_groups,
+    embedding_model: record.embedding_model,
+    private: record.private,
+    pipelines: record.pipelines,
+    created_by: record.created_by,
+    created_at: record.created_at,
   };
 }
 

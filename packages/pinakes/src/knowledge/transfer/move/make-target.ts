@@ -38,7 +38,10 @@ export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTa
     if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${move.to.repository_id}" any more; roll the migration back.`);
     if (found !== undefined && isLive(found.record)) {
       if (found.record.migrated?.migration_id !== migration_id)
-        throw new PinakesError("CONFLICT", `A collection ${show(move.to.collection_id)} exists in repository ${show(move.to.repository_id)} now. Delete it, or roll back.`);
+        throw new PinakesError(
+          "CONFLICT",
+          `A collection ${show(move.to.collection_id)} exists in repository ${show(move.to.repository_id)} now. Delete it, or roll back.`,
+        );
       const place = { ...move.to, incarnation: found.record.incarnation };
       await makeFence(parts, scope, place, source);
       return place;
@@ -48,7 +51,9 @@ export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTa
     try {
       await library.batch(scope, move.to.repository_id, [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
-        found === undefined ? { op: "create", document: collectionDocument(record) } : { op: "replace", document: collectionDocument(record), ifMatch: found.etag },
+        found === undefined
+          ? { op: "create", document: collectionDocument(record) }
+          : { op: "replace", document: collectionDocument(record), ifMatch: found.etag },
         pieces.collections.countUp(repository.record),
         ...(found === undefined ? [] : [{ op: "create", document: collectionDocument({ ...found.record, displaced: true }) } as const]),
       ]);
@@ -63,12 +68,15 @@ async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move
   if (!PinakesError.isInstance(error)) throw error;
   const index = error.context.batch?.index;
   if (index === 0) throw new PinakesError("CONFLICT", `Repository ${show(to.repository_id)} is being deleted; roll the migration back.`, { cause: error });
-  if (index === 2) throw new PinakesError("LIMIT_EXCEEDED", `Repository ${show(to.repository_id)} has as many collections as it may. Delete one first.`, { cause: error });
+  if (index === 2)
+    throw new PinakesError("LIMIT_EXCEEDED", `Repository ${show(to.repository_id)} has as many collections as it may. Delete one first.`, { cause: error });
   if (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND") return;
   const now = await library.collection(scope, to.repository_id, to.collection_id);
   if (error.code === "CONFLICT" && now !== undefined && isLive(now.record)) return;
   if (error.code === "CONFLICT" && index === 1)
-    throw new PinakesError("CONFLICT", `Another collection of repository ${show(to.repository_id)} has the name of this one. Rename one of them.`, { cause: error });
+    throw new PinakesError("CONFLICT", `Another collection of repository ${show(to.repository_id)} has the name of this one. Rename one of them.`, {
+      cause: error,
+    });
   throw error;
 }
 

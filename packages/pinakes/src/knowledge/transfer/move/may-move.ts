@@ -37,7 +37,8 @@ export async function resolveMove({ collections, repositories }: MayMovePieces, 
   requireCaller(caller);
   const { collection, repository, decision } = await collections.open(caller, wanted.repository, wanted.collection);
   requireLevel(decision, "ADMIN", `collection "${wanted.collection}"`, "Migrating");
-  if (collection.is_default) throw invalid("The default collection cannot be migrated: its repository is never without it. Its documents can be uploaded elsewhere.");
+  if (collection.is_default)
+    throw invalid("The default collection cannot be migrated: its repository is never without it. Its documents can be uploaded elsewhere.");
   const target = wanted.to.repository === undefined ? repository : (await repositories.get(caller, wanted.to.repository)).record;
   requireMayCreate(caller, target);
   const to = { repository_id: target.repository_id, collection_id: checkId(wanted.to.collection ?? collection.collection_id, "to.collection") };

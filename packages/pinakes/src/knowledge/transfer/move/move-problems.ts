@@ -39,7 +39,9 @@ export async function problemsOf(pieces: MoverPieces, check: MoveToCheck): Promi
 /** A collection is never open to somebody whom its repository does not let in. */
 function accessProblems({ allowed_groups: parent, repository_id }: RepositoryRecord, { allowed_groups }: CollectionRecord): readonly string[] {
   const outside = parent === null ? [] : (allowed_groups ?? []).filter((group) => !parent.includes(group));
-  return outside.length === 0 ? [] : [`is open to ${outside.join(", ")}, whom repository ${show(repository_id)} does not let in; change allowed_groups of either.`];
+  return outside.length === 0
+    ? []
+    : [`is open to ${outside.join(", ")}, whom repository ${show(repository_id)} does not let in; change allowed_groups of either.`];
 }
 
 function tagProblems(repository: RepositoryRecord, { metadata }: CollectionRecord): readonly string[] {

@@ -6,7 +6,6 @@
 import type { JsonObject } from "../../../domain/json.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
 import { namesBase } from "../../extraction/index.ts";
-import type { DocumentRecord } from "../../model/records.ts";
 
 interface PlaceIds {
   readonly repository_id: string;
@@ -48,8 +47,8 @@ export class MovedNames {
   /** Of the partition of a life: a document, a source or a mark. The item it was imported from is of another place, and stays behind. */
   item(document: JsonObject): JsonObject & { readonly id: string } {
     const { imported: _, ...rest } = document as JsonObject & { readonly id: string; readonly imported?: JsonObject };
-    const named: Partial<DocumentRecord> = document["kind"] === "document" ? { collection_id: this.#to.collection_id } : {};
-    return { ...rest, repository_id: this.#to.repository_id, incarnation: this.#to.incarnation, ...(named as JsonObject) } as JsonObject & { readonly id: string };
+    const named = document["kind"] === "document" ? { collection_id: this.#to.collection_id } : {};
+    return { ...rest, repository_id: this.#to.repository_id, incarnation: this.#to.incarnation, ...named };
   }
 
   #term(term: TermText): TermText {

@@ -1,0 +1,49 @@
+/** How the server is, as a whole: these are not figures of one workspace. */
+import { queryOptions } from "@tanstack/react-query";
+import { ProblemError } from "./problem.ts";
+import { get } from "./request.ts";
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Store → why it does not answer. */
+  readonly reasons: Readonly<Record<string, string>>;
+  readonly warnings: Readonly<Record<string, string>>;
+}
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly database: string;
+  readonly uptime_ms: number;
+  readonly items: { readonly engine: string; readonly index_reads: string; readonly durable: boolean };
+  readonly objects: { readonly driver: string; readonly durable: boolean };
+  readonly queue: { readonly driver: string; readonly durable: boolean };
+  readonly triples: { readonly engine: string; readonly reads: string; readonly durable: boolean };
+  readonly models: readonly { readonly id: string; readonly provider: string }[];
+}
+
+const againMs = 15_000;
+
+export const readinessOptions = queryOptions({
+  queryKey: ["health", "ready"],
+  queryFn: ({ signal }) => readiness(signal),
+  refetchInterval: againMs,
+});
+
+export const infoOptions = queryOptions({
+  queryKey: ["health", "info"],
+  queryFn: ({ signal }) => get<ServerInfo>("/v1/info", { signal }),
+  refetchInterval: againMs,
+});
+
+/** "Not ready" is an answer, with its reasons; only no answer at all is an error. */
+async function readiness(signal: AbortSignal): Promise<Readiness> {
+  try {
+    const { warnings } = await get<{ readonly warnings: Readiness["warnings"] }>("/readyz", { signal });
+    return { ready: true, reasons: {}, warnings };
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.status !== 503) throw error;
+    const { reasons, warnings } = error.problem as Partial<Readiness>;
+    return { ready: false, reasons: reasons ?? { server: error.message }, warnings: warnings ?? {} };
+  }
+}

@@ -1,0 +1,47 @@
+/** What the workspace did over time. */
+import { queryOptions } from "@tanstack/react-query";
+import { get } from "./request.ts";
+
+export interface StatsPoint {
+  /** Where the step begins. */
+  readonly at: string;
+  readonly searches: number;
+  /** Of all searches of the step together. */
+  readonly search_ms: number;
+  readonly uploads: number;
+  readonly upload_bytes: number;
+  readonly documents_indexed: number;
+  readonly documents_failed: number;
+}
+
+export interface Stats {
+  readonly points: readonly StatsPoint[];
+  /** When the answer was made: the last step is not over then. */
+  readonly to: number;
+  readonly stepSeconds: number;
+}
+
+export const statsRanges = ["1h", "24h", "7d"] as const;
+export type StatsRange = (typeof statsRanges)[number];
+
+/** Steps that make about as many points as a chart can show. */
+const spans: Readonly<Record<StatsRange, { readonly seconds: number; readonly stepSeconds: number; readonly againMs: number }>> = {
+  "1h": { seconds: 3_600, stepSeconds: 60, againMs: 10_000 },
+  "24h": { seconds: 86_400, stepSeconds: 900, againMs: 30_000 },
+  "7d": { seconds: 604_800, stepSeconds: 7_200, againMs: 60_000 },
+};
+
+export function statsOptions(range: StatsRange, enabled: boolean) {
+  const { seconds, stepSeconds, againMs } = spans[range];
+  return queryOptions({
+    queryKey: ["stats", range],
+    queryFn: async ({ signal }): Promise<Stats> => {
+      const to = Date.now();
+      const query = { from: new Date(to - seconds * 1000).toISOString(), to: new Date(to).toISOString(), step: stepSeconds };
+      const { points } = await get<Pick<Stats, "points">>("/v1/stats", { query, signal });
+      return { points, to, stepSeconds };
+    },
+    refetchInterval: againMs,
+    enabled,
+  });
+}

@@ -1,0 +1,18 @@
+/** What the collections hold, the largest first. */
+import { queryOptions } from "@tanstack/react-query";
+import type { Collection } from "./collections.ts";
+import type { Page } from "./page.ts";
+import { get } from "./request.ts";
+
+const shownMax = 10;
+const againMs = 30_000;
+
+/** The server sorts all collections for this: it is asked now and then, not at every event. */
+export const largestCollectionsOptions = queryOptions({
+  queryKey: ["storage", "largest"],
+  queryFn: async ({ signal }) => {
+    const query = { sort: "size", order: "desc", min_size_bytes: 1, limit: shownMax };
+    return (await get<Page<Collection>>("/v1/collections", { query, signal })).items;
+  },
+  refetchInterval: againMs,
+});

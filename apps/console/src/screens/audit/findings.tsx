@@ -1,0 +1,79 @@
+/** All findings of an audit. They come in one answer, at most 10,000; the table keeps only what is in sight. */
+import { useQuery } from "@tanstack/react-query";
+import { findingKinds, findingsOptions, type Finding, type FindingKind } from "../../api/fsck.ts";
+import { formatNumber } from "../../lib/format.ts";
+import { auditStrings } from "../../strings/audit.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Select } from "../../ui/field.tsx";
+import { Empty } from "../../ui/states.tsx";
+
+const s = auditStrings.findings;
+
+interface Props {
+  readonly jobId: string;
+  readonly kind: FindingKind | undefined;
+  readonly onKind: (kind: FindingKind | undefined) => void;
+}
+
+interface Row extends Finding {
+  readonly number: number;
+}
+
+export function Findings({ jobId, kind, onKind }: Props) {
+  const { data, error, refetch } = useQuery(findingsOptions(jobId));
+  const rows = data?.map((finding, number): Row => ({ ...finding, number }));
+  const shown = kind === undefined ? rows : rows?.filter((row) => row.kind === kind);
+  return (
+    <div className="flex flex-col gap-3">
+      <Select
+        label={s.kind}
+        className="w-full sm:w-80"
+        value={kind ?? ""}
+        choices={[{ value: "", label: s.anyKind(formatNumber(rows?.length ?? 0)) }, ...kindsOf(rows ?? [], kind)]}
+        onChoose={(next) => onKind(findingKinds.find((one) => one === next))}
+      />
+      <DataTable
+        label={s.table}
+        columns={columns}
+        items={shown}
+        rowId={({ number }) => String(number)}
+        error={data === undefined ? error : undefined}
+        onRetry={() => void refetch()}
+        empty={<Empty title={s.empty} />}
+      />
+    </div>
+  );
+}
+
+function kindsOf(rows: readonly Row[], chosen: FindingKind | undefined) {
+  return findingKinds.flatMap((kind) => {
+    const count = rows.filter((row) => row.kind === kind).length;
+    return count === 0 && kind !== chosen ? [] : [{ value: kind as string, label: s.one(s.kinds[kind], formatNumber(count)) }];
+  });
+}
+
+const columns: readonly Column<Row>[] = [
+  { id: "kind", header: s.columns.kind, width: "minmax(14rem,1fr)", cell: ({ kind }) => <Cut text={s.kinds[kind]} /> },
+  { id: "where", header: s.columns.where, width: "minmax(10rem,1fr)", cell: (finding) => <Cut text={placeOf(finding)} /> },
+  { id: "store", header: s.columns.store, width: "7rem", cell: ({ store }) => store },
+  { id: "detail", header: s.columns.detail, width: "minmax(16rem,2fr)", cell: ({ detail }) => <Cut text={detail} /> },
+  {
+    id: "repaired",
+    header: s.columns.repaired,
+    width: "7rem",
+    cell: ({ repaired }) => <Badge tone={repaired ? "good" : "warn"}>{repaired ? s.yes : s.no}</Badge>,
+  },
+];
+
+function placeOf({ repository_id, collection_id, document_id, key }: Finding): string {
+  return [repository_id, collection_id, document_id, key].filter((part) => part !== undefined).join(" / ");
+}
+
+function Cut({ text }: { readonly text: string }) {
+  return (
+    <span className="truncate" title={text}>
+      {text}
+    </span>
+  );
+}

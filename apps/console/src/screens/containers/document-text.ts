@@ -1,0 +1,27 @@
+/** A document as a person edits it. Pure. */
+import type { Json, JsonObject } from "../../api/containers.ts";
+import { containerStrings } from "../../strings/containers.ts";
+import { isObject } from "./partition-key.ts";
+
+/** Set by the server; sending them back changes nothing, and showing them would invite to edit them. */
+const systemNames = ["_etag", "_ts"];
+
+export function textOf(document: JsonObject): string {
+  return JSON.stringify(contentOf(document), null, 2);
+}
+
+export function contentOf(document: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !systemNames.includes(name)));
+}
+
+export type Parsed = { readonly document: JsonObject } | { readonly error: string };
+
+export function parseDocument(text: string): Parsed {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    return { error: `${containerStrings.item.notJson} ${error instanceof Error ? error.message : ""}` };
+  }
+  return isObject(value) ? { document: value } : { error: containerStrings.item.notObject };
+}

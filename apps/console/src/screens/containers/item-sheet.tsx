@@ -1,0 +1,36 @@
+/** The open item. Its version is kept from when it was opened, so that nobody's change is overwritten unseen. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { itemOptions, type Container, type ItemKey } from "../../api/containers.ts";
+import { containerStrings } from "../../strings/containers.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { ItemEditor } from "./item-editor.tsx";
+
+const s = containerStrings.item;
+const route = getRouteApi("/shell/containers/$c");
+
+export function ItemSheet({ container }: { readonly container: Container }) {
+  const { item: id, itemPk: pk } = route.useSearch();
+  const navigate = route.useNavigate();
+  const close = () => void navigate({ search: (old) => ({ ...old, item: undefined, itemPk: undefined }) });
+  const open = id !== undefined && pk !== undefined;
+  return (
+    <Dialog open={open} onClose={close} title={s.title(id ?? "")} about={s.about(pk ?? "")} place="side">
+      {open && <Loaded key={`${pk} ${id}`} container={container} itemKey={{ container: container.name, id, pk }} onClose={close} />}
+    </Dialog>
+  );
+}
+
+interface LoadedProps {
+  readonly container: Container;
+  readonly itemKey: ItemKey;
+  readonly onClose: () => void;
+}
+
+function Loaded({ container, itemKey, onClose }: LoadedProps) {
+  const item = useQuery(itemOptions(itemKey));
+  if (item.error !== null) return <ErrorBox error={item.error} onRetry={() => void item.refetch()} />;
+  if (item.data === undefined) return <Loading />;
+  return <ItemEditor container={container} itemKey={itemKey} first={item.data} onClose={onClose} />;
+}

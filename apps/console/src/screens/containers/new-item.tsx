@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createItem, type Container, type JsonObject } from "../../api/containers.ts";
+import { containerStrings } from "../../strings/containers.ts";
+import { Button } from "../../ui/button.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { ErrorBox } from "../../ui/states.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { parseDocument } from "./document-text.ts";
+import { pathsOf } from "./partition-key.ts";
+
+const s = containerStrings.item;
+
+export function NewItem({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const paths = pathsOf(container.partition_key);
+  const [text, setText] = useState(() => JSON.stringify(emptyDocument(paths), null, 2));
+  const parsed = parseDocument(text);
+  const create = useMutation({
+    mutationFn: (document: JsonObject) => createItem(container.name, document),
+    onSuccess: async () => {
+      toast(s.created);
+      onClose();
+      await client.invalidateQueries({ queryKey: ["containers", container.name, "query"] });
+    },
+  });
+  const submit = () => {
+    if ("document" in parsed && !create.isPending) create.mutate(parsed.document);
+  };
+  return (
+    <Dialog open onClose={onClose} title={s.create} about={s.createAbout(paths.join(", "))} place="side">
+      <div className="flex flex-col gap-3">
+        <CodeEditor label={s.json} language="json" value={text} onChange={setText} onRun={submit} />
+        {"error" in parsed && <p className="text-sm text-bad">{parsed.error}</p>}
+        {create.error !== null && <ErrorBox error={create.error} />}
+        <div className="flex justify-end">
+          <Button look="main" disabled={create.isPending || "error" in parsed} onClick={submit}>
+            {s.createSubmit}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** With an empty place for each part of the partition key. */
+function emptyDocument(paths: readonly string[]): JsonObject {
+  const document: Record<string, unknown> = { id: "" };
+  for (const path of paths) {
+    const names = path.split("/").filter((name) => name !== "");
+    let place = document;
+    for (const name of names.slice(0, -1)) place = (place[name] ??= {}) as Record<string, unknown>;
+    const last = names.at(-1);
+    if (last !== undefined) place[last] ??= "";
+  }
+  return document as JsonObject;
+}

@@ -1,0 +1,45 @@
+/** Partition keys: where they stand in a document, and how they stand in an address. Pure. */
+import type { Json, JsonObject, PkValue } from "../../api/containers.ts";
+
+export function pathsOf(partitionKey: string | readonly string[]): readonly string[] {
+  return typeof partitionKey === "string" ? [partitionKey] : partitionKey;
+}
+
+/** The value at `/a/b`; undefined when there is none. */
+export function valueAt(document: Json | undefined, path: string): Json | undefined {
+  return path
+    .split("/")
+    .filter((name) => name !== "")
+    .reduce<Json | undefined>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), document);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** As the server takes it: a text as it is; numbers, several values, nothing and what begins with "[" as a JSON list. */
+export function pkText(values: readonly PkValue[]): string {
+  const [only] = values;
+  return values.length === 1 && typeof only === "string" && only !== "" && !only.startsWith("[") ? only : JSON.stringify(values);
+}
+
+/** Undefined when the document lacks one of the values. */
+export function pkOf(document: JsonObject, paths: readonly string[]): string | undefined {
+  const values = paths.map((path) => valueAt(document, path));
+  return values.every(isPkValue) ? pkText(values) : undefined;
+}
+
+/** What pkText wrote; null when it is a list that cannot be read. */
+export function readPk(text: string): PkValue | readonly PkValue[] | null {
+  if (!text.startsWith("[")) return text;
+  try {
+    const value = JSON.parse(text) as unknown;
+    return Array.isArray(value) && value.length > 0 && value.every(isPkValue) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isPkValue(value: unknown): value is PkValue {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}

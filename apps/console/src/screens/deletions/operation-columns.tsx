@@ -1,0 +1,66 @@
+import type { OperationRow } from "../../api/operations.ts";
+import { formatMs, formatNumber } from "../../lib/format.ts";
+import { deletionStrings as s } from "../../strings/deletions.ts";
+import { Badge, Status } from "../../ui/badge.tsx";
+import type { Column } from "../../ui/data-table.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+export function actionOf(action: string): string {
+  return s.actions[action] ?? action;
+}
+
+const sum = ({ stores }: OperationRow, of: "deleted" | "remaining") => stores.reduce((total, store) => total + store[of], 0);
+
+export const operationColumns: readonly Column<OperationRow>[] = [
+  {
+    id: "collection",
+    header: s.columns.collection,
+    width: "minmax(12rem,1fr)",
+    cell: ({ repository_id, collection_id }) => (
+      <span className="truncate font-medium" title={`${repository_id} / ${collection_id}`}>
+        {repository_id} / {collection_id}
+      </span>
+    ),
+  },
+  { id: "action", header: s.columns.action, width: "5.5rem", cell: ({ action }) => actionOf(action) },
+  {
+    id: "status",
+    header: s.columns.status,
+    width: "9rem",
+    cell: ({ status, partial }) => (
+      <>
+        <Status value={status} />
+        {partial && <Badge tone="warn">{s.partial}</Badge>}
+      </>
+    ),
+  },
+  {
+    id: "stores",
+    header: s.columns.stores,
+    width: "6.5rem",
+    cell: ({ stores }) => s.confirmed(stores.filter(({ status }) => status === "confirmed").length, stores.length),
+  },
+  { id: "deleted", header: s.columns.deleted, width: "6rem", align: "right", cell: (row) => formatNumber(sum(row, "deleted")) },
+  { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: (row) => formatNumber(sum(row, "remaining")) },
+  { id: "begun", header: s.columns.begun, width: "7.5rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  {
+    id: "took",
+    header: s.columns.took,
+    width: "5.5rem",
+    align: "right",
+    cell: ({ created_at, finished_at }) => (finished_at === null ? "–" : formatMs(Date.parse(finished_at) - Date.parse(created_at))),
+  },
+  {
+    id: "error",
+    header: s.columns.error,
+    width: "minmax(9rem,1fr)",
+    cell: ({ stores }) => {
+      const error = stores.find((store) => store.error !== null)?.error?.message;
+      return (
+        <span className="truncate text-bad" title={error}>
+          {error}
+        </span>
+      );
+    },
+  },
+];

@@ -1,0 +1,102 @@
+/** The report of an operation: what each store did, what it still has, and why. Live until it is done. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { operationDetailOptions, operationListKey, retryOperation, type OperationRow, type StoreReport } from "../../api/operations.ts";
+import { putInPages } from "../../api/pages-cache.ts";
+import { formatDateTime, formatMs, formatNumber } from "../../lib/format.ts";
+import { deletionStrings } from "../../strings/deletions.ts";
+import { Status } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Facts } from "../../ui/panel.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { actionOf } from "./operation-columns.tsx";
+
+const s = deletionStrings.detail;
+
+const columns: readonly Column<StoreReport>[] = [
+  { id: "store", header: s.columns.store, width: "minmax(7rem,1fr)", cell: ({ store }) => <span className="truncate font-medium">{store}</span> },
+  { id: "status", header: s.columns.status, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
+  { id: "deleted", header: s.columns.deleted, width: "5.5rem", align: "right", cell: ({ deleted }) => formatNumber(deleted) },
+  { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: ({ remaining }) => formatNumber(remaining) },
+  { id: "took", header: s.columns.took, width: "5.5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
+  { id: "tries", header: s.columns.tries, width: "4rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
+  { id: "next", header: s.columns.next, width: "7rem", cell: ({ next_at }) => (next_at === null ? null : <Ago at={next_at} />) },
+];
+
+export function OperationSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { data, error, refetch } = useQuery(operationDetailOptions(id));
+  const title = data === undefined ? "…" : s.title(actionOf(data.action), data.collection_id);
+  return (
+    <Dialog open onClose={onClose} title={title} place="side">
+      {data === undefined ? error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} /> : <Report operation={data} />}
+    </Dialog>
+  );
+}
+
+function Report({ operation }: { readonly operation: OperationRow }) {
+  const { operation_id, status, partial, created_by, created_at, finished_at, incarnation, stores } = operation;
+  const failures = stores.filter(({ error }) => error !== null);
+  return (
+    <div className="flex flex-col gap-5">
+      <Facts
+        of={[
+          [
+            s.id,
+            <code key="id" className="font-mono text-xs">
+              {operation_id}
+            </code>,
+          ],
+          [
+            s.life,
+            <code key="life" className="font-mono text-xs">
+              {incarnation}
+            </code>,
+          ],
+          [s.status, <Status key="status" value={status} />],
+          [s.by, created_by],
+          [s.begun, formatDateTime(created_at)],
+          ...(finished_at === null ? [] : [[s.finished, formatDateTime(finished_at)] as const]),
+        ]}
+      />
+      {partial && <p className="rounded-md bg-warn-soft p-3 text-sm text-warn">{s.partialAbout}</p>}
+      <section className="flex min-w-0 flex-col gap-2">
+        <h2 className="text-sm font-semibold">{s.stores}</h2>
+        <DataTable label={s.stores} columns={columns} items={stores} rowId={({ store }) => store} empty={null} />
+      </section>
+      {failures.length > 0 && (
+        <section className="rounded-lg bg-bad-soft p-3 text-sm">
+          <h2 className="mb-1 font-medium text-bad">{s.errors}</h2>
+          <Facts of={failures.map(({ store, error }) => [store, `${error?.type ?? ""}: ${error?.message ?? ""}`])} />
+        </section>
+      )}
+      {status !== "done" && <Retry operation={operation} />}
+    </div>
+  );
+}
+
+function Retry({ operation: { operation_id, status } }: { readonly operation: OperationRow }) {
+  const client = useQueryClient();
+  const retrying = useMutation({
+    mutationFn: () => retryOperation(operation_id),
+    onSuccess: (now) => {
+      client.setQueryData(operationDetailOptions(operation_id).queryKey, now);
+      putInPages<OperationRow>(client, operationListKey, now, (row) => row.operation_id);
+      toast(s.retried);
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ["operations"] }),
+  });
+  return (
+    <div className="flex flex-col items-start gap-3">
+      {retrying.error !== null && <ErrorBox error={retrying.error} />}
+      <div className="flex flex-wrap items-center gap-3">
+        <Button disabled={retrying.isPending} onClick={() => retrying.mutate()}>
+          {s.retry}
+        </Button>
+        {status === "failed" && <p className="text-xs text-soft">{s.failedAbout}</p>}
+      </div>
+    </div>
+  );
+}

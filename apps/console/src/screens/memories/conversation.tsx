@@ -1,0 +1,105 @@
+/** The messages of a session in order. Their heights differ, so each is measured; only those in sight are in the page. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { messagesOptions, type Memory, type SessionId } from "../../api/memories.ts";
+import { memoryStrings } from "../../strings/memories.ts";
+import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { MessageView } from "./message-view.tsx";
+
+const s = memoryStrings.session;
+const route = getRouteApi("/shell/memories");
+const heightGuess = 110;
+const nearEnd = 20;
+
+interface ConversationProps {
+  readonly id: SessionId;
+  readonly inContext: ReadonlySet<string> | undefined;
+  readonly onFork: (upTo: string) => void;
+}
+
+export function Conversation({ id, inContext, onFork }: ConversationProps) {
+  const list = useInfiniteQuery(messagesOptions(id));
+  const items = list.data?.items;
+  const status = list.isFetchingNextPage ? s.loadingMore : s.shown(items?.length ?? 0, list.hasNextPage);
+  return (
+    <section aria-labelledby="conversation" className="flex min-w-0 flex-col rounded-lg border bg-panel">
+      <h2 id="conversation" className="border-b px-4 py-2.5 text-sm font-semibold">
+        {s.conversation}
+      </h2>
+      {list.error !== null ? (
+        <div className="p-4">
+          <ErrorBox error={list.error} onRetry={() => void list.refetch()} />
+        </div>
+      ) : items === undefined ? (
+        <Loading />
+      ) : items.length === 0 ? (
+        <Empty title={s.nothing} />
+      ) : (
+        <Messages
+          items={items}
+          inContext={inContext}
+          onFork={onFork}
+          more={list.hasNextPage && !list.isFetchingNextPage}
+          onMore={() => void list.fetchNextPage()}
+        />
+      )}
+      <p role="status" className="border-t px-4 py-1.5 text-xs text-soft">
+        {items === undefined ? "" : status}
+      </p>
+    </section>
+  );
+}
+
+interface MessagesProps {
+  readonly items: readonly Memory[];
+  readonly inContext: ReadonlySet<string> | undefined;
+  readonly onFork: (upTo: string) => void;
+  readonly more: boolean;
+  readonly onMore: () => void;
+}
+
+function Messages({ items, inContext, onFork, more, onMore }: MessagesProps) {
+  const navigate = route.useNavigate();
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => heightGuess,
+    getItemKey: (index) => items[index]?.id ?? index,
+    overscan: 6,
+  });
+  const shown = virtualizer.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (more && last >= items.length - nearEnd) onMore();
+  }, [more, onMore, last, items.length]);
+  return (
+    <div ref={scroller} tabIndex={0} role="feed" aria-label={s.conversation} className="h-[65dvh] overflow-y-auto">
+      <div className="relative" style={{ height: virtualizer.getTotalSize() }}>
+        {shown.map(({ index, start, key }) => {
+          const message = items[index];
+          return message === undefined ? null : (
+            <article
+              key={key}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              aria-posinset={index + 1}
+              aria-setsize={more ? -1 : items.length}
+              className="absolute inset-x-0 top-0 border-b px-4 py-3"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <MessageView
+                message={message}
+                fits={inContext?.has(message.id)}
+                onFork={() => onFork(message.id)}
+                onThread={() => void navigate({ search: (old) => ({ ...old, message: message.id }) })}
+              />
+            </article>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+/** One migration: where it is, what stands in its way, and the next step. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { isWork, migrationOptions, type Migration } from "../../api/migrations.ts";
+import { formatDateTime, formatNumber } from "../../lib/format.ts";
+import { migrationStrings } from "../../strings/migrations.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Facts, Page, Panel } from "../../ui/panel.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Problems } from "./problems.tsx";
+import { kindName, StateBadge } from "./state-badge.tsx";
+import { StepButtons } from "./step-buttons.tsx";
+import { StepCourse } from "./step-course.tsx";
+import { Units } from "./units.tsx";
+
+const s = migrationStrings.detail;
+const route = getRouteApi("/shell/migrations/$mid");
+
+export function MigrationPage() {
+  const { mid } = route.useParams();
+  const { data, error, refetch } = useQuery(migrationOptions(mid));
+  const back = (
+    <Link to="/migrations" className={buttonClass("quiet")}>
+      {s.back}
+    </Link>
+  );
+  return (
+    <Page title={s.title(data === undefined ? mid : kindName(data.kind))} about={<code className="font-mono text-xs">{mid}</code>} actions={back}>
+      {data === undefined ? error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} /> : <Detail migration={data} />}
+    </Page>
+  );
+}
+
+function Detail({ migration }: { readonly migration: Migration }) {
+  const { state, progress, problem_count } = migration;
+  return (
+    <>
+      <Panel title={s.steps} actions={<StateBadge migration={migration} />}>
+        <div className="flex flex-col gap-4">
+          <StepCourse state={state} />
+          {progress !== null && <Progress progress={progress} />}
+          {migration.error !== null && (
+            <div role="alert" className="rounded-md bg-bad-soft p-3 text-sm">
+              <p className="font-medium text-bad">{s.error}</p>
+              <p className="break-words">{migration.error}</p>
+              {isWork(state) && <p className="mt-1 text-xs text-soft">{s.errorAgain}</p>}
+            </div>
+          )}
+          <StepButtons migration={migration} />
+        </div>
+      </Panel>
+      {problem_count > 0 && <Problems problems={migration.problems} count={problem_count} />}
+      <Units migration={migration} />
+      <Overview migration={migration} />
+    </>
+  );
+}
+
+function Progress({ progress: { unit, done, total } }: { readonly progress: NonNullable<Migration["progress"]> }) {
+  const words = s.progress(unit, formatNumber(done), formatNumber(total));
+  return (
+    <div>
+      <progress className="h-2 w-full accent-brand" value={done} max={Math.max(total, 1)} aria-label={words} />
+      <p className="text-xs text-soft">{words}</p>
+    </div>
+  );
+}
+
+function Overview({ migration }: { readonly migration: Migration }) {
+  const { state, working, unit_count, row_count, created_by, created_at, switched_at, retain_until, finished_at, source } = migration;
+  const at = (name: string, time: string | null) => (time === null ? [] : [[name, formatDateTime(time)] as const]);
+  const doing = isWork(state) ? ` (${working ? s.working : s.waitsForWorker})` : "";
+  return (
+    <Panel title={s.source}>
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Facts
+          of={[
+            [s.state, `${migrationStrings.states[state]}${doing}${migration.auto === true ? `, ${s.auto}` : ""}`],
+            [s.units, formatNumber(unit_count)],
+            [s.rows, formatNumber(row_count)],
+            [s.by, created_by],
+            [s.begun, formatDateTime(created_at)],
+            ...at(s.switched, switched_at),
+            ...at(s.retained, retain_until),
+            ...at(s.finished, finished_at),
+          ]}
+        />
+        <pre tabIndex={0} aria-label={s.source} className="max-h-64 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap">
+          {JSON.stringify(source, null, 2)}
+        </pre>
+      </div>
+    </Panel>
+  );
+}

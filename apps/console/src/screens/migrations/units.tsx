@@ -1,0 +1,62 @@
+/** What becomes a collection each: counts and hashes of both sides. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { migrationUnitsOptions, type Migration, type MigrationUnit } from "../../api/migrations.ts";
+import { formatNumber } from "../../lib/format.ts";
+import { migrationStrings } from "../../strings/migrations.ts";
+import { Badge, Status } from "../../ui/badge.tsx";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { UnitSheet } from "./unit-sheet.tsx";
+import { sameness, targetOf } from "./unit-words.ts";
+
+const s = migrationStrings.units;
+const route = getRouteApi("/shell/migrations/$mid");
+
+const tones = { same: "good", differs: "bad", notCompared: "plain" } as const;
+
+const columns: readonly Column<MigrationUnit>[] = [
+  { id: "name", header: s.columns.name, width: "minmax(10rem,1fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  { id: "target", header: s.columns.target, width: "minmax(10rem,1fr)", cell: ({ target }) => <span className="truncate">{targetOf(target)}</span> },
+  { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
+  { id: "rows", header: s.columns.rows, width: "6rem", align: "right", cell: ({ rows }) => formatNumber(rows) },
+  { id: "copied", header: s.columns.copied, width: "6rem", align: "right", cell: ({ copied }) => formatNumber(copied) },
+  {
+    id: "same",
+    header: s.columns.same,
+    width: "8rem",
+    cell: (unit) => <Badge tone={tones[sameness(unit)]}>{s[sameness(unit)]}</Badge>,
+  },
+  { id: "old", header: s.columns.old, width: "6rem", cell: ({ old }) => old },
+  { id: "problems", header: s.columns.problems, width: "6rem", align: "right", cell: ({ problems }) => formatNumber(problems.length) },
+];
+
+export function Units({ migration: { migration_id, updated_at } }: { readonly migration: Migration }) {
+  const { unit } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(migrationUnitsOptions(migration_id));
+  const { refetch } = list;
+  // The record changes with every step of the work, and the units with it.
+  useEffect(() => void refetch(), [refetch, updated_at]);
+  const items = list.data?.items;
+  const shown = items?.find(({ number }) => number === unit);
+  const show = (next: number | undefined) => void navigate({ search: { unit: next }, replace: true });
+  return (
+    <Panel title={s.title}>
+      <DataTable
+        label={s.table}
+        columns={columns}
+        items={items}
+        rowId={({ number }) => String(number)}
+        onOpen={({ number }) => show(number)}
+        error={list.data === undefined ? list.error : undefined}
+        onRetry={() => void refetch()}
+        empty={<Empty title={s.empty} />}
+        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+      />
+      {shown !== undefined && <UnitSheet unit={shown} onClose={() => show(undefined)} />}
+    </Panel>
+  );
+}

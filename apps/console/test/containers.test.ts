@@ -1,0 +1,155 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const hostile = '<img src=x onerror="document.title=1">';
+const rows = 10_000;
+
+describe.skipIf(browserPath === undefined)("console: containers", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
+    await server.api("PUT", "/v1/containers/regions", { partition_key: ["/region", "/year"] });
+    await server.api("POST", "/v1/containers/regions/items", { id: "a", region: "eu", year: 2024, note: "two keys" });
+    const operations = Array.from({ length: rows }, (_, index) => ({
+      op: "create",
+      document: { id: `order-${String(index).padStart(5, "0")}`, customer: `c${index % 20}`, status: index % 2 === 0 ? "open" : "paid", note: hostile },
+    }));
+    await server.api("POST", "/v1/containers/orders/bulk", { operations });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  const orderPath = (id: string, customer: string) => `/v1/containers/orders/items/${id}?pk=${customer}`;
+  const type = async (page: Page, from: string, to: string) => {
+    const editor = page.getByRole("textbox", { name: "Document as JSON" });
+    const text = await editor.innerText();
+    expect(text).toContain(from);
+    await editor.fill(text.replace(from, to));
+  };
+
+  it("from the list to ten thousand items: only those in sight are in the page, and the last one is reached by scrolling", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/containers");
+    await page.getByRole("cell", { name: "workflow-states" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("cell", { name: "orders", exact: true }).click();
+    const table = page.getByRole("table", { name: "Items of orders" });
+    await table.getByRole("cell", { name: "order-00000" }).waitFor();
+    expect(await table.getByText(hostile).first().isVisible()).toBe(true);
+    await expectAccessible(page);
+    await screenshot(page, "containers-items");
+    const counted = page.getByText(/rows so far|Loading more|^[\d,]+ rows$/);
+    const status = page.getByText(/^[\d,]+ rows$/);
+    for (let tries = 0; tries < rows / 100 && !(await status.isVisible()); tries += 1) {
+      const before = await counted.textContent();
+      await table.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await expect.poll(() => counted.textContent()).not.toBe(before);
+    }
+    await table.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await table.getByRole("cell", { name: "order-09999" }).waitFor();
+    expect(await table.getByRole("row").count()).toBeLessThan(100);
+    expect(await page.title()).toBe("Pinakes");
+    await close();
+  });
+
+  it("a stale edit shows theirs beside mine; the reader goes on editing, overwrites, or takes theirs", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/containers/orders?item=order-00001&itemPk=c1");
+    await page.getByRole("button", { name: "Save" }).waitFor();
+    await type(page, '"status": "paid"', '"status": "mine"');
+    await server.api("PUT", orderPath("order-00001", "c1"), { id: "order-00001", customer: "c1", status: "theirs" });
+    await page.getByRole("button", { name: "Save" }).click();
+    const conflict = page.getByRole("alert").filter({ hasText: "Somebody else changed this item" });
+    await conflict.waitFor();
+    const differences = page.getByRole("region", { name: "Differences" });
+    await differences.getByRole("row", { name: /status "theirs" "mine"/ }).waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "containers-conflict");
+    await page.getByRole("button", { name: "Go on editing" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await conflict.waitFor();
+    await page.getByRole("button", { name: "Overwrite with mine" }).click();
+    await page.getByText("Saved").waitFor();
+    expect(await server.api("GET", orderPath("order-00001", "c1"))).toMatchObject({ status: "mine" });
+    await type(page, '"status": "mine"', '"status": "again"');
+    await server.api("PUT", orderPath("order-00001", "c1"), { id: "order-00001", customer: "c1", status: "final" });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Take theirs" }).click();
+    await page.getByRole("textbox", { name: "Document as JSON" }).getByText('"final"').waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    expect(await server.api("GET", orderPath("order-00001", "c1"))).toMatchObject({ status: "final" });
+    // The browser tells of each refusal itself.
+    expect(complaints.splice(0).filter((text) => !text.includes("status of 412"))).toEqual([]);
+    await close();
+  });
+
+  it("an item that was deleted meanwhile can be made again; wrong JSON cannot be saved", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/containers/orders?item=order-00003&itemPk=c3");
+    await page.getByRole("button", { name: "Save" }).waitFor();
+    await type(page, '"status": "paid"', '"status": ');
+    await page.getByText("This is not valid JSON.").waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Undo changes" }).click();
+    await type(page, '"paid"', '"kept"');
+    await server.api("DELETE", orderPath("order-00003", "c3"));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("It was deleted after you opened it").waitFor();
+    await page.getByRole("button", { name: "Create it again with mine" }).click();
+    await page.getByText("The item is made").waitFor();
+    expect(await server.api("GET", orderPath("order-00003", "c3"))).toMatchObject({ status: "kept" });
+    expect(complaints.splice(0).filter((text) => !/status of (404|412)/.test(text))).toEqual([]);
+    await close();
+  });
+
+  it("a query by the keyboard alone, explained; its text stands in the address and a wrong one is told", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/containers/orders?tab=query");
+    const editor = page.getByRole("textbox", { name: "Query in SQL" });
+    await editor.fill('SELECT c.id, c.status FROM c WHERE c.status = "open" AND c.customer = "c4"');
+    await editor.press("Control+Enter");
+    const results = page.getByRole("table", { name: "Results of the query" });
+    await results.getByRole("cell", { name: "order-00004" }).waitFor();
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.getByText("one partition").waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "containers-query");
+    await page.reload();
+    await results.getByRole("cell", { name: "order-00004" }).waitFor();
+    await editor.fill("SELECT FROM WHERE");
+    await editor.press("Control+Enter");
+    await page.getByRole("alert").first().waitFor();
+    expect(complaints.splice(0).filter((text) => !text.includes("status of 400"))).toEqual([]);
+    await close();
+  });
+
+  it("items come and go: made, seen in the live changes, deleted after a question; also with two partition keys, on a phone", async () => {
+    const { page, close } = await openPage(browser, phone);
+    await signedIn(page, server, "/containers/regions");
+    await page.getByRole("cell", { name: "eu" }).waitFor();
+    await page.getByRole("button", { name: "New item" }).click();
+    await page.getByRole("textbox", { name: "Document as JSON" }).fill('{"id":"b","region":"us","year":2025}');
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("cell", { name: "us" }).waitFor();
+    await expectNoSidewaysScroll(page);
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await page.getByText("live", { exact: true }).waitFor();
+    await server.api("POST", "/v1/containers/regions/items", { id: "c", region: "us", year: 2026 });
+    await page.getByRole("cell", { name: '["us",2026]' }).waitFor();
+    await page.getByRole("tab", { name: "Items" }).click();
+    await page.getByRole("cell", { name: "b", exact: true }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete item b?" }).getByRole("button", { name: "Delete" }).click();
+    await page.getByText("The item is deleted").waitFor();
+    await page.getByRole("cell", { name: "b", exact: true }).waitFor({ state: "detached" });
+    await expectAccessible(page);
+    await close();
+  });
+});

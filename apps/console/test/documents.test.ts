@@ -1,0 +1,186 @@
+import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const tooLargeBytes = 51 * 1_048_576;
+const hostileName = "<img src=x onerror=alert(1)>.txt";
+
+interface Listed {
+  readonly items: readonly { readonly document_id: string; readonly name: string; readonly status: string; readonly version: number }[];
+}
+
+describe.skipIf(browserPath === undefined)("console: documents", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  let files: string;
+  const all = "/v1/repositories/kb/collections/papers/documents";
+  beforeAll(async () => {
+    [server, browser, files] = await Promise.all([startServer(), launchBrowser(), mkdtemp(join(tmpdir(), "pinakes-files-"))]);
+    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories/kb/collections", {
+      collection_id: "papers",
+      name: "Papers",
+      chunking_strategy: { type: "RECURSIVE", unit: "char", chunk_size: 2000, chunk_overlap: 100 },
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await rm(files, { recursive: true, force: true });
+  });
+
+  async function listed(): Promise<Listed["items"]> {
+    return (await server.api<Listed>("GET", all)).items;
+  }
+
+  async function indexed(name: string): Promise<Listed["items"][number]> {
+    const found = async () => (await listed()).find((one) => one.name === name && one.status === "indexed");
+    await expect.poll(found, { timeout: 30_000 }).toBeDefined();
+    return (await found()) as Listed["items"][number];
+  }
+
+  async function file(name: string, content: string): Promise<string> {
+    const path = join(files, name);
+    await writeFile(path, content);
+    return path;
+  }
+
+  const choose = (page: Page, paths: readonly string[]) => page.locator("input[type=file]").setInputFiles([...paths]);
+  const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
+
+  it("says of each of many files what became of it, and asks before a name is taken twice", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    page.on("dialog", () => complaints.push("a script ran"));
+    await signedIn(page, server, "/collections/kb/papers");
+    const large = await file("large.pdf", "");
+    await truncate(large, tooLargeBytes);
+    const good = await file("notes.txt", "First words about lighthouses.");
+    await choose(page, [
+      large,
+      good,
+      await file("program.exe", "MZ"),
+      await file("broken.pdf", "%PDF-1.4 broken"),
+      await file("empty.txt", ""),
+      await file(hostileName, "<script>alert(1)</script> harbour"),
+    ]);
+    await row(page, "large.pdf").getByText("The file has 51.0 MB; files of up to 50 MB are taken. It was not sent.").waitFor();
+    await row(page, "program.exe").getByText("files of this type are not taken").waitFor();
+    await row(page, "empty.txt").getByText("is empty").waitFor();
+    await row(page, "broken.pdf").getByText("damaged or incomplete").waitFor();
+    await row(page, hostileName).getByText("Indexed; it can be searched").waitFor();
+    await page.getByText("2 of 6 files done, 4 need a look").waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "uploads");
+    // The list below has what was taken, the failed one with its reason.
+    await page.getByRole("row").filter({ hasText: "broken.pdf" }).getByText("damaged or incomplete").waitFor();
+    await choose(page, [await file("notes.txt", "Other words about lighthouses and fog.")]);
+    await page.getByRole("button", { name: "Add as a new version: notes.txt" }).click();
+    await expect.poll(async () => (await listed()).find(({ name }) => name === "notes.txt")?.version).toBe(2);
+    await indexed("notes.txt");
+    // Only what was refused by the server is noted by the browser.
+    expect(complaints.splice(0).filter((text) => !/40[09]/.test(text))).toEqual([]);
+    await close();
+  });
+
+  it("tells how much of a file is sent, and stops when it is told to", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/collections/kb/papers");
+    // A slow line: the file would take a minute.
+    const line = await page.context().newCDPSession(page);
+    await line.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 });
+    await choose(page, [await file("slow.txt", "slowly ".repeat(900_000))]);
+    await row(page, "slow.txt")
+      .getByText(/Sending, \d+ %/)
+      .waitFor();
+    await page.getByRole("progressbar", { name: "How far slow.txt is" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Cancel: slow.txt" }).click();
+    await row(page, "slow.txt").getByText("Cancelled").waitFor();
+    await page.getByRole("button", { name: "Try again: slow.txt" }).waitFor();
+    expect(complaints.splice(0).filter((text) => !text.includes("net::ERR"))).toEqual([]);
+    await close();
+  });
+
+  it("keeps filters in the address, and deletes only what the reader has seen", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/collections/kb/papers");
+    await page.getByLabel("Part of the name").fill("notes");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/name=notes/);
+    await page.getByRole("table", { name: "Documents" }).getByText("1 row").or(page.getByText("1 row")).first().waitFor();
+    await page.reload();
+    await page.getByRole("row").filter({ hasText: "notes.txt" }).waitFor();
+    expect(await page.getByRole("row").filter({ hasText: "broken.pdf" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Actions for notes.txt" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByText("This cannot be taken back").waitFor();
+    await expectAccessible(page);
+    // Somebody else touches it while the question stands.
+    const { document_id } = await indexed("notes.txt");
+    await server.api("POST", `${all}/${document_id}:reindex`);
+    await indexed("notes.txt");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByText("It was changed while you looked").waitFor();
+    await screenshot(page, "delete-stale");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No document fits").waitFor();
+    expect((await listed()).some(({ name }) => name === "notes.txt")).toBe(false);
+    expect(complaints.splice(0).filter((text) => !text.includes("412"))).toEqual([]);
+    await close();
+  });
+
+  it("shows a long text at a passage, at a place, and says when there is none", async () => {
+    const sentences = Array.from({ length: 1500 }, (_, i) => `Sentence ${i} is about ship number ${i * 7}.`);
+    const text = `<b>Log</b> of ships.\n\n${sentences.join(" ")}`;
+    await server.api("POST", all, { name: "log.txt", text });
+    const { document_id } = await indexed("log.txt");
+    const at = `/collections/kb/papers/documents/${document_id}`;
+    const start = text.indexOf("Sentence 1400 ");
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, `${at}?start=${start}&end=${start + 13}`);
+    const mark = page.getByRole("region", { name: "Text of the document" }).locator("mark");
+    await mark.first().waitFor();
+    expect((await mark.allTextContents()).join("")).toBe("Sentence 1400");
+    await expectAccessible(page);
+    // The first passage, by its list: the text goes back to its beginning.
+    await page
+      .getByRole("region", { name: "Passages in the order of the text" })
+      .getByRole("button", { name: /^Passage 1 / })
+      .click();
+    await page.waitForURL(/chunk=/);
+    await mark.getByText("<b>Log</b> of ships.").waitFor();
+    await screenshot(page, "document");
+    await page.goto(`${server.url}${at}?chunk=not.there`);
+    await page.getByRole("alert").getByText("not in this document any more").waitFor();
+    await page.goto(`${server.url}${at}?start=999999999&end=1000000000`);
+    await page.getByRole("alert").getByText("This place is not in the text").waitFor();
+    for (const tab of ["Passages", "Versions", "Metadata", "Triples"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.getByRole("tabpanel", { name: tab }).waitFor();
+      await expectAccessible(page);
+    }
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download", exact: true }).click()]);
+    expect(download.suggestedFilename()).toBe("log.txt");
+    await page.setViewportSize(phone.viewport);
+    await page.getByRole("tab", { name: "Text" }).click();
+    await expectNoSidewaysScroll(page);
+    await close();
+  });
+
+  it("a file that met a lost connection goes on by itself when the server is back", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/collections/kb/papers");
+    await page.getByRole("table", { name: "Documents" }).waitFor();
+    await server.stop();
+    await choose(page, [await file("patient.txt", "It waits for the tide.")]);
+    await row(page, "patient.txt").getByText("The page goes on by itself").waitFor();
+    await server.startAgain();
+    await row(page, "patient.txt").getByText("Indexed; it can be searched").waitFor();
+    expect(complaints.splice(0).filter((text) => !text.includes("net::ERR"))).toEqual([]);
+    await close();
+  });
+});

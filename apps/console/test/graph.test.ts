@@ -1,0 +1,160 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { addDocuments } from "./support/documents.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const people = "/v1/repositories/kb/collections/people";
+const hostile = '<img src=x onerror=alert(1)> "quoted" \\ back';
+const ex = (name: string) => `<https://example.org/${name}>`;
+const words = (value: string) => ({ type: "literal", value });
+const leaves = 130;
+
+/** Where a node is on the screen: the picture itself knows. */
+async function placeOfNode(page: Page, label: string): Promise<{ readonly x: number; readonly y: number }> {
+  return page.getByRole("img", { name: /^Picture of/ }).evaluate((element, wanted) => {
+    const { cy } = (element as Element & { readonly _cyreg: { readonly cy: import("cytoscape").Core } })._cyreg;
+    const { x, y } = cy
+      .nodes()
+      .filter((node) => node.data("label") === wanted)
+      .renderedPosition();
+    const { left, top } = element.getBoundingClientRect();
+    return { x: left + x, y: top + y };
+  }, label);
+}
+
+describe.skipIf(browserPath === undefined)("console: the graph", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "people", name: "People", graph: { extract: "cooccurrence" } });
+    await server.api("POST", `${people}/triples`, [
+      { s: ex("ada"), p: ex("name"), o: words("Ada") },
+      { s: ex("ada"), p: ex("knows"), o: ex("charles") },
+      { s: ex("charles"), p: ex("name"), o: words("Charles") },
+      { s: ex("charles"), p: ex("designed"), o: ex("engine") },
+      { s: ex("engine"), p: ex("remark"), o: words(hostile) },
+      ...Array.from({ length: leaves }, (_, i) => ({ s: ex("hub"), p: ex("linksTo"), o: ex(`leaf-${i}`) })),
+    ]);
+    await addDocuments(server, people, [{ name: "notes.txt", text: "Grace Hopper met Joan Clarke in London." }]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("finds an entity, goes from neighbour to neighbour by the keyboard, and shows the same as a picture", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    page.on("dialog", () => complaints.push("a script ran"));
+    await signedIn(page, server, "/graph");
+    await page.getByRole("combobox", { name: "Collection" }).fill("Peo");
+    await page.getByRole("option", { name: /People/ }).click();
+    const mostUsed = page.getByRole("table", { name: "Entities with the most triples" });
+    await mostUsed.getByText("hub").waitFor();
+    await expectAccessible(page);
+    await page.getByLabel("Find an entity").fill('ada" } #');
+    await page.getByLabel("Find an entity").press("Enter");
+    await page.getByText("No entity was found").waitFor();
+    await page.getByLabel("Find an entity").fill("ADA");
+    await page.getByLabel("Find an entity").press("Enter");
+    await page.getByRole("table", { name: "Entities with “ADA”" }).getByRole("row").filter({ hasText: "Ada" }).press("Enter");
+    await page.getByRole("heading", { name: "Ada", level: 2 }).waitFor();
+    await page.getByRole("img", { name: "Picture of 2 entities and 1 edges" }).locator("canvas").first().waitFor();
+    await page.getByRole("table", { name: "What is said of it" }).getByRole("button", { name: "charles", exact: true }).press("Enter");
+    await page.getByRole("heading", { name: "Charles", level: 2 }).waitFor();
+    await page.getByRole("img", { name: "Picture of 3 entities and 2 edges" }).waitFor();
+    await page.getByText("Entities in the picture (3)").click();
+    await page.getByRole("button", { name: "engine", exact: true }).last().click();
+    await page.getByText(`“${hostile}”`).waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "graph-explore");
+    await page.goBack();
+    await page.getByRole("heading", { name: "Charles", level: 2 }).waitFor();
+    const ada = await placeOfNode(page, "Ada");
+    await page.mouse.click(ada.x, ada.y);
+    await page.getByRole("heading", { name: "Ada", level: 2 }).waitFor();
+    await close();
+  });
+
+  it("says what it leaves out of a large picture, and the pattern shows all of it, in pages", async () => {
+    const { page, complaints, close } = await openPage(browser, { ...phone, colorScheme: "dark" });
+    await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&focus=${encodeURIComponent(ex("hub"))}`);
+    await page.getByText("The first 100 in each direction.").waitFor();
+    await page.getByRole("img", { name: "Picture of 101 entities" }).waitFor();
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await screenshot(page, "graph-phone-dark");
+    await page.getByRole("button", { name: "See all in the pattern" }).click();
+    const table = page.getByRole("table", { name: "Triples that match" });
+    await table.getByRole("button", { name: "leaf-0", exact: true }).waitFor();
+    await table.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.getByText(`${leaves} rows`, { exact: true }).waitFor();
+    await page.getByLabel("Subject").fill("plain words");
+    await page.getByLabel("Subject").press("Enter");
+    await page.getByRole("alert").getByText("is not absolute").waitFor();
+    await expectAccessible(page);
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByLabel("Predicate").fill(ex("designed"));
+    await page.getByLabel("Predicate").press("Enter");
+    await page.getByText("1 row", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Sources of charles designed engine" }).click();
+    await page.getByRole("dialog").getByText("Somebody stated it without a document").waitFor();
+    await expectAccessible(page);
+    await close();
+  });
+
+  it("leads from a triple to the passage that states it", async () => {
+    const { page, close } = await openPage(browser);
+    const grace = "<urn:pinakes:kb:people:e/grace_hopper>";
+    await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&focus=${encodeURIComponent(grace)}`);
+    await page.getByRole("button", { name: /^Sources of grace_hopper occurs_with joan_clarke/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("1 passage states it").waitFor();
+    await dialog.getByText("Grace Hopper met Joan Clarke in London.").waitFor();
+    await dialog.getByText("As PROV-O").click();
+    await dialog.getByText("prov:wasDerivedFrom").first().waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "graph-provenance");
+    await dialog.getByRole("link", { name: "Open in the document" }).click();
+    await page.waitForURL(/\/collections\/kb\/people\/documents\/.*chunk=/);
+    await close();
+  });
+
+  it("runs SPARQL by Ctrl Enter: rows, yes or no, triples, and the line of a mistake", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    const run = async (query: string) => {
+      await page.getByRole("textbox", { name: "SPARQL query" }).click();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.insertText(query);
+      await page.keyboard.press("Control+Enter");
+    };
+    await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&tab=sparql`);
+    await run("SELECT ?name { ?s <https://example.org/name> ?name } ORDER BY ?name");
+    const rows = page.getByRole("table", { name: "Rows of the result" });
+    await rows.getByText("“Charles”").waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "graph-sparql");
+    await page.getByLabel("How the result is shown").selectOption("JSON");
+    await page.getByRole("textbox", { name: "Result" }).getByText('"Charles"').waitFor();
+    await run("ASK { <https://example.org/ada> ?p 36 }");
+    await page.getByLabel("How the result is shown").selectOption("Table");
+    await page.getByText("No: there is no such triple.").waitFor();
+    await run("CONSTRUCT { ?s ?p ?o } WHERE { ?s <https://example.org/remark> ?o BIND(<urn:said> AS ?p) }");
+    await page.getByRole("textbox", { name: "Triples, as Turtle" }).getByText("<urn:said>").waitFor();
+    await run("SELECT * {\n  ?s foaf:name ?o }");
+    await page.getByRole("alert").getByText('the prefix "foaf:" is not declared').waitFor();
+    await page.getByText("Line 2, column 6:", { exact: true }).waitFor();
+    await expectAccessible(page);
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
+    // An address of a collection that is not there, or of none at all.
+    await page.goto(`${server.url}/graph?in=${encodeURIComponent("kb/nothing")}`);
+    await page.getByRole("alert").waitFor();
+    expect(complaints.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
+    await page.goto(`${server.url}/graph?in=${encodeURIComponent("%/%")}&open=7&triple=x`);
+    await page.getByText("Each collection has a graph of its own").waitFor();
+    await close();
+  });
+});

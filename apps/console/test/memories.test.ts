@@ -1,0 +1,102 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const hostile = "<b>bold</b><img src=x onerror='document.title=1'>";
+const messages = 400;
+
+describe.skipIf(browserPath === undefined)("console: memories", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    const say = (session_id: string, index: number) => ({
+      id: `${session_id}-${index}`,
+      session_id,
+      message_type: index % 2 === 0 ? "user" : "assistant",
+      content: index === 1 ? hostile : `Message ${index} about clause ${index}`,
+      token_count: 10,
+      parent_message_id: index === 0 ? null : `${session_id}-${index - 1}`,
+      timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
+    });
+    for (let start = 0; start < messages; start += 20) {
+      await server.api("POST", "/v1/agents/support/memories", { messages: Array.from({ length: 20 }, (_, index) => say("long", start + index)) });
+    }
+    await server.api("POST", "/v1/agents/support/memories", { messages: [say("short", 0), say("short", 1)] });
+    await server.api("POST", "/v1/agents/billing/memories", { messages: [{ session_id: "one", message_type: "user", content: "Where is my refund?" }] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("from agents to a long conversation: token counts, and which messages fit into a context", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/memories");
+    await page.getByRole("cell", { name: "billing" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("cell", { name: "support" }).click();
+    await page.getByRole("cell", { name: "long" }).click();
+    await page.getByText("4,000", { exact: true }).waitFor();
+    const feed = page.getByRole("feed", { name: "Conversation" });
+    await feed.getByText("Message 0 about clause 0").waitFor();
+    await feed.getByText(hostile).waitFor();
+    await page.getByLabel("Tokens at most").fill("100");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByText("10 messages fit, with 100 tokens; 390 are left out.").waitFor();
+    await feed.getByText("left out of the context").first().waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "memories-session");
+    await expect
+      .poll(async () => {
+        await feed.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return feed.getByText(`Message ${messages - 1} about`).isVisible();
+      })
+      .toBe(true);
+    await feed.getByText("in the context", { exact: true }).last().waitFor();
+    expect(await feed.getByRole("article").count()).toBeLessThan(60);
+    expect(await page.title()).toBe("Pinakes");
+    await close();
+  });
+
+  it("a found message opens with its thread", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/memories");
+    await page.getByLabel("Search what was said").fill("refund");
+    await page.getByLabel("By", { exact: true }).selectOption({ label: "words" });
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("cell", { name: "Where is my refund?" }).click();
+    const thread = page.getByRole("dialog", { name: "Thread" });
+    await thread.getByText("It answers nothing.").waitFor();
+    await thread.getByText("Where is my refund?").waitFor();
+    await expectAccessible(page);
+    await close();
+  });
+
+  it("a session is forked up to a message, and deleted only when its name is typed; on a phone", async () => {
+    const { page, close } = await openPage(browser, phone);
+    await signedIn(page, server, "/memories?agent=support&session=short");
+    const first = page.getByRole("article").filter({ hasText: "Message 0" });
+    await first.getByRole("button", { name: "Fork here" }).click();
+    const fork = page.getByRole("dialog", { name: "Fork this session" });
+    await fork.getByLabel("Id of the new session").fill("branch");
+    await expectAccessible(page);
+    await fork.getByRole("button", { name: "Fork" }).click();
+    await page.waitForURL(/session=branch/);
+    await page.getByText("short", { exact: true }).waitFor();
+    expect(await server.api("GET", "/v1/agents/support/sessions/branch")).toMatchObject({ message_count: 1, forked_from: "short" });
+    await expectNoSidewaysScroll(page);
+    await page.getByRole("button", { name: "Delete session" }).click();
+    const confirm = page.getByRole("dialog", { name: "Delete session branch?" });
+    const button = confirm.getByRole("button", { name: "Delete session" });
+    expect(await button.isDisabled()).toBe(true);
+    await confirm.getByLabel("Type branch to confirm").fill("branch");
+    await button.click();
+    await page.getByText("1 message is deleted").waitFor();
+    await page.getByRole("cell", { name: "long" }).waitFor();
+    expect(await page.getByRole("cell", { name: "branch" }).count()).toBe(0);
+    await expectAccessible(page);
+    await close();
+  });
+});

@@ -1,0 +1,126 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { addDocuments } from "./support/documents.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const hostileName = "<img src=x onerror=alert(1)>.txt";
+const question = "Who worked with Charles Babbage on the engine?";
+const inPapers = `q=${encodeURIComponent(question)}&in=${encodeURIComponent('["kb/papers"]')}`;
+
+describe.skipIf(browserPath === undefined)("console: the search lab", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers", graph: { extract: "cooccurrence" } });
+    await addDocuments(server, "/v1/repositories/kb/collections/papers", [
+      { name: "ada.txt", text: "Ada Lovelace worked with Charles Babbage on the Analytical Engine.", metadata: { year: 1843 } },
+      { name: "hopper.txt", text: "Grace Hopper wrote the first compiler for an engine of the navy.", metadata: { year: 1952 } },
+      { name: hostileName, text: "The <script>alert('engine')</script> engine of nobody. <b>Bold</b>", metadata: { year: 2020, topic: "<b>x</b>" } },
+    ]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("asks, shows found words and the parts of each score, filters by a condition, and leads to the passage", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    page.on("dialog", () => complaints.push("a script ran"));
+    await signedIn(page, server, "/search");
+    await page.getByLabel("Question").fill(question);
+    await page.getByRole("combobox", { name: "Collections" }).fill("pap");
+    await page.getByRole("option", { name: /Papers/ }).click();
+    const answer = page.getByRole("region", { name: "Answer" });
+    const best = answer.getByRole("listitem").filter({ hasText: "#1" });
+    await best.getByText("ada.txt", { exact: true }).waitFor();
+    expect(await best.locator("mark").allTextContents()).toEqual(["worked", "Charles", "Babbage", "Engine"]);
+    for (const part of ["Vectors", "Keywords", "Graph"]) await best.getByText(part, { exact: true }).waitFor();
+    await answer.getByText(hostileName, { exact: true }).waitFor();
+    await answer.getByText("topic: <b>x</b>").waitFor();
+    await page.getByText("Way through the graph").click();
+    await answer.getByRole("link", { name: "charles_babbage" }).waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "search-lab");
+    await page.getByText("Filter, weights, time, user").click();
+    await page.getByRole("button", { name: "Add a condition" }).click();
+    await page.getByLabel("Field of condition 1").fill("year");
+    await page.getByLabel("Comparison of condition 1").selectOption("at least");
+    await page.getByLabel("Value of condition 1").fill("1900");
+    await page.getByLabel("Value of condition 1").press("Enter");
+    await answer.getByText("2 hits").waitFor();
+    expect(await answer.getByRole("row").nth(1).getByRole("cell").allTextContents()).toEqual(expect.arrayContaining(["papers", "3", "1"]));
+    await expectAccessible(page);
+    // The address alone shows the same again.
+    await page.reload();
+    await answer.getByText("2 hits").waitFor();
+    expect(await page.getByLabel("Value of condition 1").inputValue()).toBe("1900");
+    await answer.getByRole("link", { name: "Open in the document" }).first().click();
+    await page.waitForURL(/\/collections\/kb\/papers\/documents\/.*chunk=/);
+    await close();
+  });
+
+  it("compares two settings, keeps what is right as an evaluation, and runs it", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, `/search?${inPapers}`);
+    await page.getByRole("button", { name: "Compare two settings" }).click();
+    const [a, b] = ["Answer A", "Answer B"].map((name) => page.getByRole("region", { name })) as [
+      ReturnType<typeof page.getByRole>,
+      ReturnType<typeof page.getByRole>,
+    ];
+    await page.getByLabel("Mode").nth(1).selectOption("Keywords");
+    await b.getByText("ada.txt", { exact: true }).waitFor();
+    await a.getByText("same place in B").first().waitFor();
+    await page.getByText(/of 3 and \d hits are in both answers/).waitFor();
+    await a.getByRole("listitem").filter({ hasText: "#1" }).getByRole("checkbox").check();
+    await b.getByText("By your marks: nDCG@10 1.000, recall 1.000, MRR 1.000").waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "search-compare");
+    await page.getByRole("button", { name: "Save as an evaluation" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("<b>first</b>");
+    await dialog.getByRole("button", { name: "Save", exact: true }).click();
+    await dialog.getByRole("alert").getByText("may have letters, digits").waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
+    await expectAccessible(page);
+    await dialog.getByLabel("Name").fill("First questions");
+    await dialog.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("heading", { name: "First questions" }).waitFor();
+    await page.getByText("Not run yet").waitFor();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("table", { name: "Runs" }).getByRole("cell", { name: "1.000" }).first().waitFor();
+    await page.getByLabel("Mode").selectOption("Keywords");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByLabel("Compare with").selectOption({ index: 1 });
+    await page.getByRole("table", { name: "Runs" }).getByText("0.000").first().waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "search-evaluation");
+    await page.getByRole("button", { name: "All evaluations" }).click();
+    await page.getByRole("row").filter({ hasText: "First questions" }).press("Enter");
+    await page.getByRole("heading", { name: "First questions" }).waitFor();
+    await close();
+  });
+
+  it("as another user finds what that user may read, tells a wrong filter before it asks and a wrong time after, on a phone", async () => {
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "secret", name: "Secret", allowed_groups: ["board"] });
+    await addDocuments(server, "/v1/repositories/kb/collections/secret", [{ name: "plan.txt", text: "The secret engine of Charles Babbage." }]);
+    const { page, complaints, close } = await openPage(browser, phone);
+    const of = (more: string) => signedIn(page, server, `/search?q=${encodeURIComponent("secret engine")}&in=${encodeURIComponent('["kb/secret"]')}${more}`);
+    await of("&user=ada&groups=board");
+    await page.getByText("plan.txt", { exact: true }).waitFor();
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await screenshot(page, "search-phone");
+    await of("&user=ada&groups=visitors");
+    await page.getByRole("alert").waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringMatching(/40[34]/)]);
+    await of(`&filter=${encodeURIComponent('{"year":')}`);
+    await page.getByRole("alert").getByText("The filter is not a JSON object").waitFor();
+    await of("&asof=yesterday");
+    await page.getByRole("alert").getByText("as_of: must be a time").waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
+    await close();
+  });
+});

@@ -1,0 +1,108 @@
+import { readFile } from "node:fs/promises";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const hourMs = 3_600_000;
+const hostile = "<svg onload='document.title=1'>";
+
+describe.skipIf(browserPath === undefined)("console: metrics and the tool log", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  const now = Date.now();
+  const at = (index: number) => new Date(now - (index % 48) * hourMs - 1_000).toISOString();
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    const items = Array.from({ length: 600 }, (_, index) => ({
+      agent_id: `agent-${index % 6}`,
+      metric_type: index % 3 === 0 ? "cost" : "latency",
+      value: index % 3 === 0 ? 0.5 : 100 + (index % 10),
+      timestamp: at(index),
+      dimensions: { model: index % 2 === 0 ? "gpt-x" : hostile },
+    }));
+    await server.api("POST", "/v1/metrics:ingest", { items });
+    await server.api("PUT", "/v1/tool-redactions/login", { mask: ["input_args.password"] });
+    await server.api("PUT", "/v1/tool-log/settings", { hash_chain: true });
+    const calls = Array.from({ length: 300 }, (_, index) => ({
+      tool_name: index % 3 === 0 ? "login" : "search",
+      agent_id: `agent-${index % 2}`,
+      session_id: "s",
+      status: index % 10 === 0 ? "error" : "success",
+      duration_ms: 10 + index,
+      timestamp: at(index),
+      input_args: { password: "secret", q: hostile },
+      error_details: index % 10 === 0 ? { error_type: "HttpError", error_message: "502 from upstream", stack_trace: "at fetch" } : null,
+    }));
+    await server.api("POST", "/v1/tool-invocations:ingest", { items: calls });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("metrics: a chart by group, its figures as a table, the measurements themselves; the choice stands in the address", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/agent-metrics");
+    await page.locator("figure svg").first().waitFor();
+    await page.getByText("5 of 6 groups are drawn").waitFor();
+    await page.getByLabel("Metric", { exact: true }).selectOption({ label: "Cost" });
+    await page.getByLabel("Group by").selectOption({ label: "Model" });
+    await page.waitForURL(/type=cost.*group=model|group=model.*type=cost/);
+    const figures = page.getByRole("table", { name: "Figures of each group" });
+    await figures.getByRole("row", { name: /gpt-x 100 \$50\.00/ }).waitFor();
+    await figures.getByRole("cell", { name: hostile }).waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "metrics");
+    await page.getByLabel("Agent", { exact: true }).selectOption({ label: "agent-0" });
+    await page.getByText("100 entries").waitFor();
+    await page.getByRole("table", { name: "Measurements, newest first" }).getByRole("cell", { name: "agent-0" }).first().waitFor();
+    await page.reload();
+    await page.getByText("100 entries").waitFor();
+    await page.getByLabel("Time range").selectOption({ label: "Between dates" });
+    await page.getByLabel("From (UTC)").fill("2001-01-01");
+    await page.getByLabel("Up to and with (UTC)").fill("2001-01-02");
+    await page.getByText("Nothing was measured in this time").first().waitFor();
+    expect(await page.title()).toBe("Pinakes");
+    await close();
+  });
+
+  it("the tool log: filtered, a call with what was redacted, the figures, the export and the proof", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/tools");
+    await page.getByLabel("Status").selectOption({ label: "error" });
+    await page.getByLabel("Tool", { exact: true }).selectOption({ label: "login" });
+    await page.getByText("10 rows", { exact: true }).waitFor();
+    await expectAccessible(page);
+    await page
+      .getByRole("row", { name: /login error/ })
+      .first()
+      .click();
+    const sheet = page.getByRole("dialog", { name: "Call of login" });
+    await sheet.getByText("Masked: input_args.password").waitFor();
+    await sheet.getByText("HttpError: 502 from upstream").waitFor();
+    await sheet.getByText('"[redacted]"').waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "tools-call");
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export as CSV" }).click()]);
+    expect((await readFile(await download.path(), "utf8")).trim().split("\n")).toHaveLength(11);
+    await page.getByRole("tab", { name: "Proof" }).click();
+    await page.getByLabel("Day (UTC)").fill(at(0).slice(0, 10));
+    await page.getByRole("button", { name: "Check this day" }).click();
+    await page.getByText(/Intact: all \d+ entries are what was written/).waitFor();
+    await expectAccessible(page);
+    await close();
+  });
+
+  it("figures of tools on a phone", async () => {
+    const { page, close } = await openPage(browser, phone);
+    await signedIn(page, server, "/tools?tab=figures&group=tool_name");
+    await page.locator("figure svg").first().waitFor();
+    await page.getByRole("table", { name: "Figures of each group" }).getByRole("cell", { name: "search" }).waitFor();
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await close();
+  });
+});
