@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
@@ -31,6 +31,13 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     const text = await editor.innerText();
     expect(text).toContain(from);
     await editor.fill(text.replace(from, to));
+  };
+
+  /** Key by key: text that replaces coloured text in one go takes its colour along, as a style that the page's policy refuses. */
+  const write = async (page: Page, editor: Locator, text: string) => {
+    await editor.press("Control+a");
+    await editor.press("Delete");
+    await page.keyboard.insertText(text);
   };
 
   it("from the list to ten thousand items: only those in sight are in the page, and the last one is reached by scrolling", async () => {
@@ -112,7 +119,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/containers/orders?tab=query");
     const editor = page.getByRole("textbox", { name: "Query in SQL" });
-    await editor.fill('SELECT c.id, c.status FROM c WHERE c.status = "open" AND c.customer = "c4"');
+    await write(page, editor, 'SELECT c.id, c.status FROM c WHERE c.status = "open" AND c.customer = "c4"');
     await editor.press("Control+Enter");
     const results = page.getByRole("table", { name: "Results of the query" });
     await results.getByRole("cell", { name: "order-00004" }).waitFor();
@@ -122,7 +129,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await screenshot(page, "containers-query");
     await page.reload();
     await results.getByRole("cell", { name: "order-00004" }).waitFor();
-    await editor.fill("SELECT FROM WHERE");
+    await write(page, editor, "SELECT FROM WHERE");
     await editor.press("Control+Enter");
     await page.getByRole("alert").first().waitFor();
     expect(complaints.splice(0).filter((text) => !text.includes("status of 400"))).toEqual([]);

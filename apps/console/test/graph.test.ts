@@ -1,3 +1,4 @@
+import type { Core } from "cytoscape";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
@@ -13,7 +14,7 @@ const leaves = 130;
 /** Where a node is on the screen: the picture itself knows. */
 async function placeOfNode(page: Page, label: string): Promise<{ readonly x: number; readonly y: number }> {
   return page.getByRole("img", { name: /^Picture of/ }).evaluate((element, wanted) => {
-    const { cy } = (element as Element & { readonly _cyreg: { readonly cy: import("cytoscape").Core } })._cyreg;
+    const { cy } = (element as unknown as { readonly _cyreg: { readonly cy: Core } })._cyreg;
     const { x, y } = cy
       .nodes()
       .filter((node) => node.data("label") === wanted)
@@ -128,6 +129,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     const run = async (query: string) => {
       await page.getByRole("textbox", { name: "SPARQL query" }).click();
       await page.keyboard.press("Control+a");
+      await page.keyboard.press("Delete");
       await page.keyboard.insertText(query);
       await page.keyboard.press("Control+Enter");
     };

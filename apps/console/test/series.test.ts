@@ -15,7 +15,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
   beforeAll(async () => {
     [server, browser] = await Promise.all([startServer(), launchBrowser()]);
     const items = Array.from({ length: 600 }, (_, index) => ({
-      agent_id: `agent-${index % 6}`,
+      agent_id: `agent-${index % 7}`,
       metric_type: index % 3 === 0 ? "cost" : "latency",
       value: index % 3 === 0 ? 0.5 : 100 + (index % 10),
       timestamp: at(index),
@@ -45,7 +45,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/agent-metrics");
     await page.locator("figure svg").first().waitFor();
-    await page.getByText("5 of 6 groups are drawn").waitFor();
+    await page.getByText("5 of 7 groups are drawn").waitFor();
     await page.getByLabel("Metric", { exact: true }).selectOption({ label: "Cost" });
     await page.getByLabel("Group by").selectOption({ label: "Model" });
     await page.waitForURL(/type=cost.*group=model|group=model.*type=cost/);
@@ -55,10 +55,10 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await expectAccessible(page);
     await screenshot(page, "metrics");
     await page.getByLabel("Agent", { exact: true }).selectOption({ label: "agent-0" });
-    await page.getByText("100 entries").waitFor();
+    await page.getByText("29 entries").waitFor();
     await page.getByRole("table", { name: "Measurements, newest first" }).getByRole("cell", { name: "agent-0" }).first().waitFor();
     await page.reload();
-    await page.getByText("100 entries").waitFor();
+    await page.getByText("29 entries").waitFor();
     await page.getByLabel("Time range").selectOption({ label: "Between dates" });
     await page.getByLabel("From (UTC)").fill("2001-01-01");
     await page.getByLabel("Up to and with (UTC)").fill("2001-01-02");

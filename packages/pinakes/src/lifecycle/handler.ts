@@ -10,6 +10,7 @@ import { lifecycleLimits } from "./limits.ts";
 import { Malformed, readRequest, type ManagementReply, type ManagementRequest, type MatchedRequest, type PlainReply } from "./messages.ts";
 import { actions, type Action, type Answer, type Operation } from "./operation.ts";
 import type { Operations } from "./operations.ts";
+import { Pace } from "./pace.ts";
 import type { Participant } from "./participant.ts";
 
 export interface HandlerParts {
@@ -24,9 +25,11 @@ const nothing: Outcome = { success: true, error: null, deleted: 0, remaining: 0,
 
 export class Handler {
   readonly #parts: HandlerParts;
+  readonly #pace: Pace;
 
   constructor(parts: HandlerParts) {
     this.#parts = parts;
+    this.#pace = new Pace(parts.clock);
   }
 
   /** The replies to one message; several where a message of the source means several lives. */
@@ -85,8 +88,7 @@ export class Handler {
         return { ...nothing, remaining: count, duration_ms: tookMs() };
       }
       for (let done = false; !done && tookMs() < lifecycleLimits.handleMsMax;) {
-        signal.throwIfAborted();
-        const step = await participant.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax });
+        const step = await this.#pace.step(() => participant.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax }), signal);
         deleted += step.deleted;
         ({ done } = step);
       }

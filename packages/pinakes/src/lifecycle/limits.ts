@@ -15,6 +15,8 @@ export const lifecycleLimits = Object.freeze({
   replyMsMax: 60_000,
   /** A handler answers after so long, and is asked again for the rest. */
   handleMsMax: 20_000,
+  /** The longest pause after a step. */
+  restMsMax: 250,
   /** Rows, keys or items that one step removes. */
   stepRowsMax: 500,
   /** How long a finished operation can be looked at. */
