@@ -136,6 +136,8 @@ export const documentStrings = {
     choose: "Choose files",
     limits: "PDF, Word, text, Markdown or CSV, up to 50 MB each. Shared collections take more types.",
     over: "Let go to add them",
+    notActive: "The collection is archived or on its way out: nothing is added to it.",
+    readOnly: "You may read this collection, but not add to it.",
     folders: "Folders are not taken. Open the folder and drop its files.",
   },
   upload: {

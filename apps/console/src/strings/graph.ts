@@ -32,7 +32,6 @@ export const graphStrings = {
     sourcesOf: (words: string) => `Sources of ${words}`,
     close: "Close its neighbours",
     inPicture: (count: number) => `Entities in the picture (${count})`,
-    open: "open",
     fit: "Show all of it",
   },
   pattern: {

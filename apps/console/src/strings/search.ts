@@ -117,10 +117,8 @@ export const searchStrings = {
     edges: "Edges that led to passages",
     hop: (hop: number) => `hop ${hop}`,
     asserted: "stated by somebody, without a document",
-    explore: "Show in the graph",
   },
   marks: {
-    title: "Marked as right",
     about: (questions: number, documents: number) =>
       `${documents} right ${documents === 1 ? "document" : "documents"} for ${questions} ${questions === 1 ? "question" : "questions"}`,
     save: "Save as an evaluation",

@@ -39,6 +39,19 @@ const look = EditorView.theme({
   ".cm-tooltip": { backgroundColor: "var(--panel)", color: "var(--ink)", border: "1px solid var(--line)" },
 });
 
+/**
+ * Typing over what is selected: the browser would keep its colours by an inline style, which the page's policy refuses with a complaint.
+ * So the editor replaces the text itself.
+ */
+const typeOver = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    if (event.inputType !== "insertText" || event.data === null || view.state.selection.main.empty || view.state.readOnly) return false;
+    event.preventDefault();
+    view.dispatch(view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true }));
+    return true;
+  },
+});
+
 export default function CodeMirror({ label, language, value, onChange, onRun, readOnly = false }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
@@ -51,6 +64,7 @@ export default function CodeMirror({ label, language, value, onChange, onRun, re
     const extensions = [
       ...(readOnly ? [EditorState.readOnly.of(true)] : [history(), lineNumbers()]),
       drawSelection(),
+      typeOver,
       indentOnInput(),
       bracketMatching(),
       syntaxHighlighting(colours),

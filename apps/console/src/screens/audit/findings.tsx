@@ -49,7 +49,7 @@ export function Findings({ jobId, kind, onKind }: Props) {
 function kindsOf(rows: readonly Row[], chosen: FindingKind | undefined) {
   return findingKinds.flatMap((kind) => {
     const count = rows.filter((row) => row.kind === kind).length;
-    return count === 0 && kind !== chosen ? [] : [{ value: kind as string, label: s.one(s.kinds[kind], formatNumber(count)) }];
+    return count === 0 && kind !== chosen ? [] : [{ value: kind, label: s.one(s.kinds[kind], formatNumber(count)) }];
   });
 }
 

@@ -14,7 +14,11 @@ export function contentOf(document: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(document).filter(([name]) => !systemNames.includes(name)));
 }
 
-export type Parsed = { readonly document: JsonObject } | { readonly error: string };
+export function etagOf(document: JsonObject): string {
+  return typeof document["_etag"] === "string" ? document["_etag"] : "";
+}
+
+type Parsed = { readonly document: JsonObject } | { readonly error: string };
 
 export function parseDocument(text: string): Parsed {
   let value: Json;

@@ -9,7 +9,7 @@ import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Differences } from "../workflows/differences.tsx";
 import { differencesOf } from "../workflows/json-diff.ts";
-import { contentOf, textOf } from "./document-text.ts";
+import { contentOf, etagOf, textOf } from "./document-text.ts";
 
 const s = containerStrings.conflict;
 
@@ -53,7 +53,7 @@ export function ItemConflict(props: ItemConflictProps) {
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onGoOn}>{s.goOn}</Button>
         <Button onClick={() => onTakeTheirs(data)}>{s.takeTheirs}</Button>
-        <Button look="danger" disabled={pending} onClick={() => onOverwrite(mine, String(data["_etag"]))}>
+        <Button look="danger" disabled={pending} onClick={() => onOverwrite(mine, etagOf(data))}>
           {s.overwrite}
         </Button>
       </div>

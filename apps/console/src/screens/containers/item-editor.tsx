@@ -11,7 +11,7 @@ import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { parseDocument, textOf } from "./document-text.ts";
+import { etagOf, parseDocument, textOf } from "./document-text.ts";
 import { ItemConflict } from "./item-conflict.tsx";
 
 const s = containerStrings.item;
@@ -126,8 +126,4 @@ function Remove({ itemKey, etag, onRemoved }: { readonly itemKey: ItemKey; reado
       </Confirm>
     </>
   );
-}
-
-function etagOf(document: JsonObject): string {
-  return typeof document["_etag"] === "string" ? document["_etag"] : "";
 }

@@ -48,7 +48,7 @@ export function ItemsTab({ container }: { readonly container: Container }) {
         label={s.table(container.name)}
         columns={itemColumns(items ?? [], paths)}
         items={partition === null ? [] : items}
-        rowId={(item) => `${pkOf(item, paths) ?? ""} ${String(item["id"])}`}
+        rowId={(item) => JSON.stringify([pkOf(item, paths), item["id"]])}
         onOpen={open}
         empty={<Empty title={pk === undefined ? s.nothing : s.nothingHere}>{pk === undefined ? s.nothingAbout : undefined}</Empty>}
         error={list.error}

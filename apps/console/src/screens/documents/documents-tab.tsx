@@ -1,8 +1,8 @@
 /** The documents of a collection: added, filtered, opened. */
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { CollectionId } from "../../api/collections.ts";
+import { collectionOptions, type CollectionId } from "../../api/collections.ts";
 import { documentsOptions } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
@@ -24,10 +24,11 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
   const [{ name, documentStatus, order }, setFilters] = useDocumentFilters();
   const navigate = useNavigate();
   const actions = useDocumentActions();
+  const why = useWhyClosed({ rid, cid });
   const list = useInfiniteQuery(documentsOptions({ rid, cid }, { q: name, status: documentStatus, order }));
   const filtered = name !== undefined || documentStatus !== undefined;
   return (
-    <DropZone onFiles={(files) => addUploads({ rid, cid }, files)}>
+    <DropZone onFiles={(files) => addUploads({ rid, cid }, files)} disabled={why !== undefined} why={why}>
       <UploadList of={{ rid, cid }} />
       <Filters />
       <DataTable
@@ -52,6 +53,14 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
       {actions.dialog}
     </DropZone>
   );
+}
+
+/** Why no file can be added, as far as it is known before one is sent. */
+function useWhyClosed(id: CollectionId): string | undefined {
+  const collection = useQuery(collectionOptions(id)).data;
+  if (collection === undefined) return undefined;
+  if (collection.status !== "ACTIVE") return documentStrings.drop.notActive;
+  return collection.access === "READ" ? documentStrings.drop.readOnly : undefined;
 }
 
 function Filters() {

@@ -14,10 +14,12 @@ const s = documentStrings.drop;
 interface DropZoneProps {
   readonly onFiles: (files: readonly File[]) => void;
   readonly disabled?: boolean;
+  /** Why nothing can be added here. */
+  readonly why?: string | undefined;
   readonly children?: ReactNode;
 }
 
-export function DropZone({ onFiles, disabled = false, children }: DropZoneProps) {
+export function DropZone({ onFiles, disabled = false, why, children }: DropZoneProps) {
   const [over, setOver] = useState(false);
   const dragged = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes("Files")) return;
@@ -49,7 +51,7 @@ export function DropZone({ onFiles, disabled = false, children }: DropZoneProps)
           <span className="font-medium">{over ? s.over : s.drop}</span> {s.or}
         </p>
         <ChooseFiles onFiles={onFiles} disabled={disabled} />
-        <p className="min-w-0 text-xs text-soft">{s.limits}</p>
+        <p className="min-w-0 text-xs text-soft">{why ?? s.limits}</p>
       </div>
       {children}
     </section>

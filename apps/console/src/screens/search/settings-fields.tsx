@@ -24,7 +24,7 @@ export function SettingsFields({ draft, onChange, onRun, fields }: SettingsField
   const { mode: _mode, limit: _limit, min: _min, ...rest } = draft;
   const [open, setOpen] = useState(() => Object.values(rest).some((value) => value !== ""));
   return (
-    <div className="flex min-w-0 flex-col gap-3">
+    <div className="@container flex min-w-0 flex-col gap-3">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3">
         <Select label={s.mode} value={draft.mode} choices={modeChoices} onChoose={(mode) => onChange({ mode }, true)} className="col-span-2 sm:col-span-1" />
         <Numeric label={s.limit} min={1} max={1000} step={1} placeholder={String(limitDefault)} value={draft.limit} onType={(limit) => onChange({ limit })} />
@@ -46,7 +46,7 @@ export function SettingsFields({ draft, onChange, onRun, fields }: SettingsField
 function More({ draft, onChange }: Pick<SettingsFieldsProps, "draft" | "onChange">) {
   const isAdmin = useQuery(meOptions).data?.role === "admin";
   return (
-    <div className="grid grid-cols-2 gap-3">
+    <div className="grid grid-cols-2 gap-3 @3xl:grid-cols-4">
       <Select label={s.fusion} value={draft.fusion} choices={fusionChoices} onChoose={(fusion) => onChange({ fusion }, true)} />
       <Numeric label={s.weight} hint={s.weightHint} min={0} max={1} step="any" value={draft.weight} onType={(weight) => onChange({ weight })} />
       <Numeric label={s.diversity} hint={s.diversityHint} min={0} max={1} step="any" value={draft.diversity} onType={(diversity) => onChange({ diversity })} />
