@@ -61,7 +61,9 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await page.getByText("29 entries").waitFor();
     await page.getByLabel("Time range").selectOption({ label: "Between dates" });
     await page.getByLabel("From (UTC)").fill("2001-01-01");
+    await page.getByText("At most 400 days are shown at once").waitFor();
     await page.getByLabel("Up to and with (UTC)").fill("2001-01-02");
+    await page.getByText("At most 400 days are shown at once").waitFor({ state: "detached" });
     await page.getByText("Nothing was measured in this time").first().waitFor();
     expect(await page.title()).toBe("Pinakes");
     await close();

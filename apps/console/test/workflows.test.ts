@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
 const hostile = "<script>document.title=1</script> review";
 
 describe.skipIf(browserPath === undefined)("console: workflows", () => {
@@ -15,8 +16,8 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
         agent_id: "planner",
         agent_name: "Planner",
         status: "completed",
-        started_at: "2026-01-01T10:00:00Z",
-        completed_at: "2026-01-01T10:05:00Z",
+        started_at: ago(400),
+        completed_at: ago(100),
         duration_ms: 300_000,
       },
     ];

@@ -1,6 +1,7 @@
 /** Server-sent events of one thing on the page. The browser comes back by itself after a break and goes on behind the last event. */
 import { useEffect, useEffectEvent, useState } from "react";
 import { beginCall } from "./calls.ts";
+import { onHealed } from "./connection.ts";
 
 export type StreamState = "connecting" | "open" | "closed";
 
@@ -16,6 +17,12 @@ export function useStream<Event>({ at, types, onEvent }: StreamOptions<Event>): 
   const [state, setState] = useState<StreamState>("connecting");
   const heard = useEffectEvent(onEvent);
   const names = types.join(" ");
+  const [opening, setOpening] = useState(0);
+  // The browser gives up on a stream that was refused, as by a server that is just starting.
+  const openAgain = useEffectEvent(() => {
+    if (state === "closed") setOpening((count) => count + 1);
+  });
+  useEffect(() => onHealed(() => openAgain()), []);
   useEffect(() => {
     if (at === undefined) return;
     setState("connecting");
@@ -32,6 +39,6 @@ export function useStream<Event>({ at, types, onEvent }: StreamOptions<Event>): 
     });
     for (const name of names.split(" ")) source.addEventListener(name, (message) => heard(JSON.parse(message.data as string) as Event));
     return () => source.close();
-  }, [at, names]);
+  }, [at, names, opening]);
   return state;
 }

@@ -41,6 +41,7 @@ export const metricStrings = {
     custom: "Between dates",
     from: "From (UTC)",
     to: "Up to and with (UTC)",
+    shortened: (days: number) => `At most ${days} days are shown at once: these are the first ${days} from the first date on.`,
   },
   chart: {
     title: (measure: string, type: string) => `${measure} of ${type.toLowerCase()} over time`,

@@ -38,6 +38,8 @@ export const overviewStrings = {
     failedMore: "not indexed, with a reason each",
   },
   charts: {
+    title: "Activity",
+    about: (step: string) => `What this workspace did, in steps of ${step}.`,
     ingest: "Documents per minute",
     ingestLabel: "Documents uploaded, indexed and failed per minute, over time",
     uploads: "Uploaded",
@@ -45,12 +47,12 @@ export const overviewStrings = {
     failed: "Failed",
     searches: "Searches per minute",
     searchesLabel: "Searches per minute, over time",
-    latency: "Mean time of a search",
+    latency: "Mean time of a search, in milliseconds",
     latencyLabel: "Mean time of a search in each step, over time",
     bytes: "Bytes uploaded per minute",
     bytesLabel: "Bytes uploaded per minute, over time",
     meanOnly: "The server keeps the mean of each step, no percentiles. Steps without a search have none.",
-    perStep: (step: string) => `in steps of ${step}`,
+    steps: { "1h": "a minute", "24h": "15 minutes", "7d": "2 hours" },
     nothing: "Nothing happened in this time",
   },
   storage: {

@@ -7,8 +7,8 @@ export interface CodeEditorProps {
   readonly language: "json" | "sql" | "sparql" | "text";
   readonly value: string;
   readonly onChange?: (value: string) => void;
-  /** Ctrl Enter. */
-  readonly onRun?: () => void;
+  /** Ctrl Enter. With the text as it is now, which may be newer than `value`. */
+  readonly onRun?: (text: string) => void;
   readonly readOnly?: boolean;
   readonly className?: string;
 }

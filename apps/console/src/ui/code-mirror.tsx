@@ -56,11 +56,11 @@ export default function CodeMirror({ label, language, value, onChange, onRun, re
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const changed = useEffectEvent((text: string) => onChange?.(text));
-  const run = useEffectEvent(() => onRun?.());
+  const run = useEffectEvent((text: string) => onRun?.(text));
   const first = useEffectEvent(() => value);
   useEffect(() => {
     if (place.current === null) return;
-    const runKey = { key: "Mod-Enter", run: () => (run(), true) };
+    const runKey = { key: "Mod-Enter", run: ({ state }: EditorView) => (run(state.doc.toString()), true) };
     const extensions = [
       ...(readOnly ? [EditorState.readOnly.of(true)] : [history(), lineNumbers()]),
       drawSelection(),

@@ -12,8 +12,9 @@
  * is a set: inserting what is there changes nothing, and each call tells what it changed. A write removes first, then inserts.
  *
  * Support. A quad inserted with a `source` stays as long as one of its sources does; one inserted without is asserted, and stays until it is
- * removed. `removeSource` takes away a source and what it alone supported. `remove` takes a quad away whoever supports it. Words of a
- * term that no quad uses any more go with the last of them.
+ * removed. It may be both: whoever copies quads asks `asserted` beside `supports`, or the copy goes with its sources. `removeSource` takes
+ * away a source and what it alone supported. `remove` takes a quad away whoever supports it. Words of a term that no quad uses any more go
+ * with the last of them.
  *
  * Reads. Strong: what was acknowledged is seen, unless `capabilities.reads` is "eventual". A match runs in the order of one index; it
  * examines at most one row for each row it returns, and a constant number more. Its cursor is a place in that order: nothing that stays
@@ -42,6 +43,13 @@ export interface TripleStore {
   count(scope: Scope, space: string, pattern: QuadPattern, options?: { readonly max?: number }): Promise<number>;
   /** Who supports each quad, in the order of source and part; an empty list for one that is asserted only or not there. At most 1,000 each. */
   supports(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly (readonly Support[])[]>;
+  /** Whether each quad would stay without its supports: it is there, and was inserted without a source. At most 1,000 quads. */
+  asserted(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly boolean[]>;
+  /**
+   * The quads that a source supports, each once with its parts, from the index of supports by source: as many supports are examined as are told, and
+   * a constant number more. Strong on every engine. One page has at most 10,000 supports: the parts of a quad that has more go on on the next.
+   */
+  ofSource(scope: Scope, space: string, source: string, options?: MatchOptions): Promise<SourcePage>;
   /** The names of graphs in a space, in pages; without the one that has no name. */
   graphs(
     scope: Scope,
@@ -112,6 +120,20 @@ export interface QuadPage {
   readonly cursor?: string | undefined;
   /** Rows looked at for this page. */
   readonly examined: number;
+}
+
+export interface SourcePage {
+  readonly quads: readonly SupportedQuad[];
+  /** Absent at the end. A place among what this source supports. */
+  readonly cursor?: string | undefined;
+  /** Supports looked at for this page. */
+  readonly examined: number;
+}
+
+export interface SupportedQuad {
+  readonly quad: Quad;
+  /** Ascending. */
+  readonly parts: readonly number[];
 }
 
 export interface SpaceUsage {

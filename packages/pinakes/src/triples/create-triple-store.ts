@@ -5,6 +5,7 @@ import { requireScope, type Scope } from "../domain/scope.ts";
 import type * as port from "../ports/triple-store.ts";
 import { patternShape } from "./match-order.ts";
 import { checkSource, prepareChange } from "./prepare-change.ts";
+import { sourcePage } from "./source-page.ts";
 import { badCursor } from "./space-errors.ts";
 import { canonicalTerm, placedTerm } from "./terms.ts";
 import type { SpaceKey, TripleEngine } from "./triple-engine.ts";
@@ -74,11 +75,21 @@ class EngineTripleStore implements port.TripleStore {
 
   async supports(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly (readonly port.Support[])[]> {
     const key = this.#key(scope, space);
-    if (!Array.isArray(quads)) throw invalid(`supports takes a list of quads, got ${show(quads)}.`);
-    if (quads.length > tripleLimits.supportsQuadsMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `supports takes at most ${tripleLimits.supportsQuadsMax} quads; ask in several calls.`);
-    const found = await this.#engine.supports(key, quads.map(checkQuad), tripleLimits.supportsOfQuadMax);
+    const found = await this.#engine.supports(key, checkAsked("supports", quads), tripleLimits.supportsOfQuadMax);
     return found.map((supports) => supports.toSorted((a, b) => (a.source === b.source ? a.part - b.part : a.source < b.source ? -1 : 1)));
+  }
+
+  async asserted(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly boolean[]> {
+    return this.#engine.asserted(this.#key(scope, space), checkAsked("asserted", quads));
+  }
+
+  async ofSource(scope: Scope, space: string, source: string, options: port.MatchOptions = {}): Promise<port.SourcePage> {
+    const key = this.#key(scope, space);
+    checkSource(source);
+    const limit = checkBound("limit", options.limit, tripleLimits.pageQuadsMax, tripleLimits.pageQuadsDefault);
+    const after = options.cursor === undefined ? undefined : openCursor(sourceShape, options.cursor);
+    const { quads, examined, next } = await sourcePage((request) => this.#engine.ofSource(key, { source, ...request }), limit, after);
+    return next === undefined ? { quads, examined } : { quads, examined, cursor: makeCursor(sourceShape, next) };
   }
 
   async graphs(scope: Scope, space: string, options: { readonly limit?: number; readonly cursor?: string | undefined } = {}) {
@@ -139,6 +150,14 @@ class EngineTripleStore implements port.TripleStore {
 
 const graphsShape = "graphs";
 const spacesShape = "spaces";
+const sourceShape = "source";
+
+function checkAsked(method: string, quads: readonly Quad[]): readonly Quad[] {
+  if (!Array.isArray(quads)) throw invalid(`${method} takes a list of quads, got ${show(quads)}.`);
+  if (quads.length > tripleLimits.supportsQuadsMax)
+    throw new PinakesError("LIMIT_EXCEEDED", `${method} takes at most ${tripleLimits.supportsQuadsMax} quads; ask in several calls.`);
+  return quads.map(checkQuad);
+}
 
 function checkQuad(quad: Quad): Quad {
   if (typeof quad !== "object" || quad === null) throw invalid(`A quad is an object with s, p, o and g; got ${show(quad)}.`);

@@ -23,6 +23,10 @@ export interface TripleEngine {
   count(space: SpaceKey, pattern: QuadPattern, max: number | undefined): Promise<number>;
   /** In any order; at most `limit` for each quad. */
   supports(space: SpaceKey, quads: readonly Quad[], limit: number): Promise<readonly (readonly Support[])[]>;
+  /** Whether each quad is there without needing its supports. */
+  asserted(space: SpaceKey, quads: readonly Quad[]): Promise<readonly boolean[]>;
+  /** Supports of a source behind a place, those of one quad next to each other; at most `limit` are looked at. */
+  ofSource(space: SpaceKey, request: SourceRequest): Promise<SourceResult>;
   graphs(space: SpaceKey, after: string | undefined, limit: number): Promise<{ readonly graphs: readonly TermText[]; readonly next?: string | undefined }>;
   usage(space: SpaceKey): Promise<SpaceUsage>;
 
@@ -59,6 +63,28 @@ export interface MatchRequest {
   readonly limit: number;
   /** The page ends early, but never empty, when its terms hold so many characters. */
   readonly charsMax: number;
+}
+
+export interface SourceRequest {
+  readonly source: string;
+  /** A place that the engine told; anything else throws `badCursor()`. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+export interface SourceResult {
+  /** Without those whose quad went between two reads of one call. */
+  readonly rows: readonly SourceRow[];
+  /** Behind the last that was looked at; absent at the end. */
+  readonly next: string | undefined;
+  readonly examined: number;
+}
+
+export interface SourceRow {
+  readonly quad: Quad;
+  readonly part: number;
+  /** Behind it. A place among the supports of this source only, so it cannot lead to those of another. */
+  readonly place: string;
 }
 
 export interface MatchResult {

@@ -15,9 +15,16 @@ export const tripleLimits = Object.freeze({
   pageCharsMax: 16_777_216,
   pageGraphsMax: 1_000,
   pageSpacesMax: 1_000,
+  /** Of one call of `supports` or `asserted`. */
   supportsQuadsMax: 1_000,
   /** So many supports of one quad are told, at most. */
   supportsOfQuadMax: 1_000,
+  /** Of all quads on a page of `ofSource` together. */
+  sourcePageSupportsMax: 10_000,
+  /** What one step of `ofSource` reads: the texts of so many quads are in memory at once. */
+  sourceStepRowsMax: 500,
+  /** What it reads at least, to find the end of the last quad's parts: so many may be looked at in vain. */
+  sourceStepRowsMin: 64,
   purgeRowsDefault: 10_000,
   purgeRowsMax: 100_000,
   /** What one step of removeSource looks at. */

@@ -14,13 +14,13 @@ export function AccessAnswer({ decision, user }: { readonly decision: AccessDeci
     <div role="status" className="flex flex-col gap-4">
       <div className="flex items-start gap-2">
         <Icon className={level === null ? "mt-0.5 size-5 shrink-0 text-bad" : "mt-0.5 size-5 shrink-0 text-good"} aria-hidden />
-        <p className="min-w-0 flex-1 font-medium break-words">{capital(s.verdicts[level ?? "none"](user))}</p>
+        <p className="min-w-0 flex-1 font-medium break-words">{s.verdicts[level ?? "none"](user)}</p>
         <Badge tone={level === null ? "bad" : "good"}>{level ?? s.no}</Badge>
       </div>
       <Facts
         of={[
-          [s.rule, capital(`${reason.replaceAll(s.caller, user)}.`)],
-          [s.opened, groups.length === 0 ? s.noGroups : groups.join(", ")],
+          [s.rule, ruleOf(reason, user)],
+          ...(level === null ? [] : [[s.opened, groups.length === 0 ? s.noGroups : groups.join(", ")] as const]),
           ...(document === undefined ? [] : [[s.document_, <DocumentWords key="document" of={document} />] as const]),
         ]}
       />
@@ -38,6 +38,8 @@ function DocumentWords({ of: { status, uploaded_by, searchable } }: { readonly o
   );
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** The server says "the caller" of whoever is asked about. A user's id stays as it is, also where a sentence begins with it. */
+function ruleOf(reason: string, user: string): string {
+  const sentence = reason.startsWith(s.caller) ? reason : reason.charAt(0).toUpperCase() + reason.slice(1);
+  return `${sentence.replaceAll(s.caller, user)}.`;
 }

@@ -1,8 +1,8 @@
 import type { Key } from "../../api/keys.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
 import type { Column } from "../../ui/data-table.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 const s = accessStrings.keys;
@@ -15,15 +15,15 @@ interface Actions {
 export function keyColumns(actions: Actions): readonly Column<Key>[] {
   const of = s.columns;
   return [
-    { id: "name", header: of.name, width: "minmax(9rem,1fr)", cell: ({ name }) => <Cut text={name ?? s.noName} soft={name === null} /> },
-    { id: "user", header: of.user, width: "minmax(7rem,1fr)", cell: ({ user_id }) => <Cut text={user_id} /> },
-    { id: "role", header: of.role, width: "9rem", cell: ({ role }) => accessStrings.roles[role] },
-    { id: "groups", header: of.groups, width: "minmax(8rem,1fr)", cell: ({ groups }) => <Cut text={groups.join(", ")} /> },
-    { id: "may", header: of.may, width: "10rem", cell: (key) => <May of={key} /> },
+    { id: "name", header: of.name, width: "minmax(8rem,1fr)", cell: ({ name }) => <Cut text={name ?? s.noName} soft={name === null} /> },
+    { id: "user", header: of.user, width: "minmax(6rem,1fr)", cell: ({ user_id }) => <Cut text={user_id} /> },
+    { id: "role", header: of.role, width: "9rem", cell: ({ role }) => <Cut text={accessStrings.roles[role]} /> },
+    { id: "groups", header: of.groups, width: "minmax(6rem,1fr)", cell: ({ groups }) => <Cut text={groups.join(", ")} /> },
+    { id: "may", header: of.may, width: "9.5rem", cell: (key) => <May of={key} /> },
     { id: "created", header: of.created, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
     { id: "expires", header: of.expires, width: "7rem", cell: ({ expires_at }) => <Ends at={expires_at} /> },
     { id: "used", header: of.used, width: "7rem", cell: ({ last_used_at }) => (last_used_at === null ? s.never : <Ago at={last_used_at} />) },
-    { id: "actions", header: of.actions, width: "12rem", cell: (key) => <RowActions of={key} {...actions} /> },
+    { id: "actions", header: of.actions, width: "4.5rem", cell: (key) => <RowActions of={key} {...actions} /> },
   ];
 }
 
@@ -55,15 +55,13 @@ function Ends({ at }: { readonly at: string | null }) {
 }
 
 function RowActions({ of: key, onRevoke, onTest }: Actions & { readonly of: Key }) {
-  const named = key.name ?? key.user_id;
   return (
-    <>
-      <Button size="small" onClick={() => onTest(key)} aria-label={s.actionFor(s.test, named)}>
-        {s.test}
-      </Button>
-      <Button size="small" look="danger" onClick={() => onRevoke(key)} aria-label={s.actionFor(s.revoke, named)}>
-        {s.revoke}
-      </Button>
-    </>
+    <Menu
+      label={s.actionsFor(key.name ?? key.user_id)}
+      entries={[
+        { label: s.test, onChoose: () => onTest(key) },
+        { label: s.revoke, danger: true, onChoose: () => onRevoke(key) },
+      ]}
+    />
   );
 }

@@ -70,7 +70,7 @@ function Report({ job, kind, onKind }: Omit<Props, "id"> & { readonly job: JobRo
 }
 
 function Summary({ report: { began_at, finished_at, repair, found, left, waiting, checked } }: { readonly report: AuditReport }) {
-  const looked = Object.entries(checked).map(([what, count]) => `${formatNumber(count)} ${what}`);
+  const looked = Object.entries(checked).map(([what, count]) => `${what} ${formatNumber(count)}`);
   return (
     <>
       <p role="status" className={left > 0 ? "text-sm font-medium text-bad" : "text-sm font-medium text-good"}>

@@ -1,18 +1,18 @@
 /** Edits one document as JSON and saves it on condition that nobody changed it meanwhile. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteItem, replaceItem, type Container, type ItemKey, type JsonObject } from "../../api/containers.ts";
+import { replaceItem, type Container, type ItemKey, type JsonObject } from "../../api/containers.ts";
 import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
-import { Confirm } from "../../ui/confirm.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { etagOf, parseDocument, textOf } from "./document-text.ts";
 import { ItemConflict } from "./item-conflict.tsx";
+import { RemoveItem } from "./remove-item.tsx";
 
 const s = containerStrings.item;
 
@@ -80,7 +80,7 @@ export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorPro
       {save.error !== null && <ErrorBox error={save.error} />}
       {!container.append_only && (
         <div className="flex flex-wrap justify-end gap-2">
-          <Remove itemKey={itemKey} etag={etagOf(base)} onRemoved={onClose} />
+          <RemoveItem itemKey={itemKey} seen={base} onRemoved={onClose} />
           <div className="flex-1" />
           <Button disabled={!changed} onClick={() => setText(textOf(base))}>
             {s.reset}
@@ -91,39 +91,5 @@ export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorPro
         </div>
       )}
     </div>
-  );
-}
-
-function Remove({ itemKey, etag, onRemoved }: { readonly itemKey: ItemKey; readonly etag: string; readonly onRemoved: () => void }) {
-  const client = useQueryClient();
-  const [asked, setAsked] = useState(false);
-  const remove = useMutation({
-    mutationFn: () => deleteItem(itemKey, etag),
-    onSuccess: async () => {
-      toast(s.removed);
-      onRemoved();
-      await client.invalidateQueries({ queryKey: ["containers", itemKey.container, "query"] });
-    },
-  });
-  return (
-    <>
-      <Button look="danger" onClick={() => setAsked(true)}>
-        {s.remove}
-      </Button>
-      <Confirm
-        open={asked}
-        onClose={() => {
-          setAsked(false);
-          remove.reset();
-        }}
-        title={s.removeTitle(itemKey.id)}
-        action={s.remove}
-        onConfirm={() => remove.mutate()}
-        pending={remove.isPending}
-        error={remove.error}
-      >
-        {s.removeAbout}
-      </Confirm>
-    </>
   );
 }

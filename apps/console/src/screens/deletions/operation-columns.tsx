@@ -15,18 +15,18 @@ export const operationColumns: readonly Column<OperationRow>[] = [
   {
     id: "collection",
     header: s.columns.collection,
-    width: "minmax(12rem,1fr)",
+    width: "minmax(9rem,1fr)",
     cell: ({ repository_id, collection_id }) => (
       <span className="truncate font-medium" title={`${repository_id} / ${collection_id}`}>
         {repository_id} / {collection_id}
       </span>
     ),
   },
-  { id: "action", header: s.columns.action, width: "5.5rem", cell: ({ action }) => actionOf(action) },
+  { id: "action", header: s.columns.action, width: "5rem", cell: ({ action }) => actionOf(action) },
   {
     id: "status",
     header: s.columns.status,
-    width: "9rem",
+    width: "7.5rem",
     cell: ({ status, partial }) => (
       <>
         <Status value={status} />
@@ -37,12 +37,12 @@ export const operationColumns: readonly Column<OperationRow>[] = [
   {
     id: "stores",
     header: s.columns.stores,
-    width: "6.5rem",
+    width: "6rem",
     cell: ({ stores }) => s.confirmed(stores.filter(({ status }) => status === "confirmed").length, stores.length),
   },
-  { id: "deleted", header: s.columns.deleted, width: "6rem", align: "right", cell: (row) => formatNumber(sum(row, "deleted")) },
+  { id: "deleted", header: s.columns.deleted, width: "5rem", align: "right", cell: (row) => formatNumber(sum(row, "deleted")) },
   { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: (row) => formatNumber(sum(row, "remaining")) },
-  { id: "begun", header: s.columns.begun, width: "7.5rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "begun", header: s.columns.begun, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     id: "took",
     header: s.columns.took,
@@ -53,7 +53,7 @@ export const operationColumns: readonly Column<OperationRow>[] = [
   {
     id: "error",
     header: s.columns.error,
-    width: "minmax(9rem,1fr)",
+    width: "minmax(7rem,1fr)",
     cell: ({ stores }) => {
       const error = stores.find((store) => store.error !== null)?.error?.message;
       return (

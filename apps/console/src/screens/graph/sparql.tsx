@@ -39,14 +39,7 @@ export function Sparql({ id }: { readonly id: CollectionId }) {
   };
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <CodeEditor
-        label={s.label}
-        language="sparql"
-        value={kept.text}
-        onChange={(text) => setKept({ of: sparql, text })}
-        onRun={() => run()}
-        className="min-h-40"
-      />
+      <CodeEditor label={s.label} language="sparql" value={kept.text} onChange={(text) => setKept({ of: sparql, text })} onRun={run} className="min-h-40" />
       <div className="flex flex-wrap items-center gap-3">
         <Button look="main" onClick={() => run()} disabled={asked.isFetching || kept.text.trim() === ""}>
           <Play aria-hidden />

@@ -12,7 +12,7 @@ import { DeadLetters } from "./dead-letters.tsx";
 const route = getRouteApi("/shell/jobs");
 
 const columns: readonly Column<Queue>[] = [
-  { id: "name", header: s.columns.name, width: "minmax(14rem,2fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  { id: "name", header: s.columns.name, width: "minmax(18rem,2fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
   { id: "waiting", header: s.columns.waiting, width: "minmax(6rem,1fr)", align: "right", cell: ({ waiting }) => formatNumber(waiting) },
   { id: "in_progress", header: s.columns.in_progress, width: "minmax(6rem,1fr)", align: "right", cell: ({ in_progress }) => formatNumber(in_progress) },
   { id: "failed", header: s.columns.failed, width: "minmax(6rem,1fr)", align: "right", cell: ({ failed }) => formatNumber(failed) },

@@ -7,6 +7,7 @@ import { queueStrings } from "../../strings/queues.ts";
 import { uiStrings } from "../../strings/ui.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Progress } from "../../ui/progress.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 
 const s = queueStrings.dead;
@@ -31,7 +32,7 @@ export function SettleAll({ queue, action, letters, onClose }: Props) {
   return (
     <Dialog open onClose={onClose} title={s.allTitle[action](count)} about={s.allAbout[action]}>
       <div className="flex flex-col gap-4">
-        {run.state !== "asking" && <Progress run={run} total={letters.length} />}
+        {run.state !== "asking" && <Course run={run} total={letters.length} />}
         {run.error !== undefined && <ErrorBox error={run.error} />}
         <div className="flex justify-end gap-2">
           {run.state === "asking" && <Button onClick={onClose}>{uiStrings.cancel}</Button>}
@@ -48,11 +49,11 @@ export function SettleAll({ queue, action, letters, onClose }: Props) {
   );
 }
 
-function Progress({ run: { state, done, failed }, total }: { readonly run: Run; readonly total: number }) {
+function Course({ run: { state, done, failed }, total }: { readonly run: Run; readonly total: number }) {
   const words = s.progress(formatNumber(done), formatNumber(total));
   return (
     <div role="status" className="text-sm">
-      <progress className="h-2 w-full accent-brand" value={done} max={total} aria-label={words} />
+      <Progress done={done} total={total} label={words} />
       <p>
         {words}. {state === "finished" && s.finished} {state === "stopped" && s.stopped}
       </p>

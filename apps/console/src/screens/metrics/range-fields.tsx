@@ -1,7 +1,7 @@
 /** The choice of a time range; two dates appear when none of the named ones will do. */
 import { metricStrings } from "../../strings/metrics.ts";
 import { Select, TextField } from "../../ui/field.tsx";
-import { dateParam, rangeNames, type RangeSearch } from "./range.ts";
+import { customDaysMax, dateParam, isShortened, rangeNames, type RangeSearch } from "./range.ts";
 
 const s = metricStrings.range;
 
@@ -10,7 +10,8 @@ interface RangeFieldsProps {
   readonly onChange: (next: RangeSearch) => void;
 }
 
-export function RangeFields({ search: { range = "week", from, to }, onChange }: RangeFieldsProps) {
+export function RangeFields({ search, onChange }: RangeFieldsProps) {
+  const { range = "week", from, to } = search;
   return (
     <>
       <Select
@@ -36,6 +37,11 @@ export function RangeFields({ search: { range = "week", from, to }, onChange }: 
             value={to ?? ""}
             onChange={({ target }) => onChange({ range, from, to: dateParam(target.value) })}
           />
+          {isShortened(search, Date.now()) && (
+            <p role="status" className="basis-full text-xs text-warn">
+              {s.shortened(customDaysMax)}
+            </p>
+          )}
         </>
       )}
     </>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rangeSearch, timeRangeOf } from "./range.ts";
+import { isShortened, rangeSearch, timeRangeOf } from "./range.ts";
 
 const now = Date.parse("2026-11-16T13:00:00Z");
 
@@ -18,6 +18,17 @@ describe("time ranges in the address", () => {
       from: "2026-11-02T00:00:00.000Z",
       to: "2026-11-03T00:00:00.000Z",
     });
+  });
+
+  it("shows 400 days at once, and says when it was asked for more", () => {
+    const whole = { range: "custom", from: "2025-01-01", to: "2026-02-04" } as const;
+    expect(timeRangeOf(whole, now)).toMatchObject({ to: "2026-02-05T00:00:00.000Z", lengthMs: 400 * 86_400_000 });
+    expect(isShortened(whole, now)).toBe(false);
+    const more = { ...whole, to: "2026-02-05" };
+    expect(timeRangeOf(more, now)).toMatchObject({ from: "2025-01-01T00:00:00.000Z", to: "2026-02-05T00:00:00.000Z" });
+    expect(isShortened(more, now)).toBe(true);
+    expect(isShortened({ range: "custom", from: "2001-01-01" }, now)).toBe(true);
+    expect(isShortened({ from: "2001-01-01" }, now)).toBe(false);
   });
 
   it("drops what is no date and no range", () => {

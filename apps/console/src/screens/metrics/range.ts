@@ -4,6 +4,9 @@ import { oneOfParam, textParam } from "../../lib/search-params.ts";
 
 const dayMs = 86_400_000;
 
+/** The server looks at no more at once. A longer range ends earlier. */
+export const customDaysMax = 400;
+
 export const rangeNames = ["hour", "day", "week", "month", "quarter", "custom"] as const;
 export type RangeName = (typeof rangeNames)[number];
 
@@ -45,8 +48,8 @@ export function dateParam(value: unknown): string | undefined {
 export function timeRangeOf({ range = "week", from, to }: RangeSearch, now: number): TimeRange {
   if (range !== "custom") return between(now - lengths[range], now);
   const end = (to === undefined ? startOfDay(now) : Date.parse(to)) + dayMs;
-  const begin = from === undefined ? end - lengths.week : Date.parse(from);
-  return between(Math.min(begin, end - dayMs), end);
+  const begin = Math.min(from === undefined ? end - lengths.week : Date.parse(from), end - dayMs);
+  return between(begin, Math.min(end, begin + customDaysMax * dayMs));
 }
 
 function between(from: number, to: number): TimeRange {
@@ -55,6 +58,12 @@ function between(from: number, to: number): TimeRange {
 
 function startOfDay(now: number): number {
   return Math.floor(now / dayMs) * dayMs;
+}
+
+/** Whether the range that is asked for is longer than can be looked at. */
+export function isShortened(search: RangeSearch, now: number): boolean {
+  const { range, to } = search;
+  return range === "custom" && Date.parse(timeRangeOf(search, now).to) < (to === undefined ? startOfDay(now) : Date.parse(to)) + dayMs;
 }
 
 /** Stays the same until the reader refreshes, so that all of a page speaks of the same time. */

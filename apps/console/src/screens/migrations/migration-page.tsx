@@ -6,6 +6,7 @@ import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Facts, Page, Panel } from "../../ui/panel.tsx";
+import { Progress } from "../../ui/progress.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { Problems } from "./problems.tsx";
 import { kindName, StateBadge } from "./state-badge.tsx";
@@ -38,7 +39,7 @@ function Detail({ migration }: { readonly migration: Migration }) {
       <Panel title={s.steps} actions={<StateBadge migration={migration} />}>
         <div className="flex flex-col gap-4">
           <StepCourse state={state} />
-          {progress !== null && <Progress progress={progress} />}
+          {progress !== null && <Course progress={progress} />}
           {migration.error !== null && (
             <div role="alert" className="rounded-md bg-bad-soft p-3 text-sm">
               <p className="font-medium text-bad">{s.error}</p>
@@ -56,11 +57,11 @@ function Detail({ migration }: { readonly migration: Migration }) {
   );
 }
 
-function Progress({ progress: { unit, done, total } }: { readonly progress: NonNullable<Migration["progress"]> }) {
+function Course({ progress: { unit, done, total } }: { readonly progress: NonNullable<Migration["progress"]> }) {
   const words = s.progress(unit, formatNumber(done), formatNumber(total));
   return (
     <div>
-      <progress className="h-2 w-full accent-brand" value={done} max={Math.max(total, 1)} aria-label={words} />
+      <Progress done={done} total={total} label={words} />
       <p className="text-xs text-soft">{words}</p>
     </div>
   );
@@ -72,7 +73,7 @@ function Overview({ migration }: { readonly migration: Migration }) {
   const doing = isWork(state) ? ` (${working ? s.working : s.waitsForWorker})` : "";
   return (
     <Panel title={s.source}>
-      <div className="grid gap-4 lg:grid-cols-2">
+      <div className="grid items-start gap-4 lg:grid-cols-2">
         <Facts
           of={[
             [s.state, `${migrationStrings.states[state]}${doing}${migration.auto === true ? `, ${s.auto}` : ""}`],

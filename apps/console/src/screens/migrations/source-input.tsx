@@ -17,7 +17,12 @@ export function SourceInput(props: Props) {
   const words = typeof value === "string" ? value : "";
   if (input === "repository") return <RepositoryChoice {...props} />;
   if (input === "collection") return <CollectionChoice {...props} />;
-  if (input === "flag") return <Check label={label} checked={value === true} onCheck={(next) => onChange({ [name]: next })} />;
+  if (input === "flag")
+    return (
+      <div className="sm:col-span-2">
+        <Check label={label} checked={value === true} onCheck={(next) => onChange({ [name]: next })} />
+      </div>
+    );
   if (input === "objects")
     return (
       <Select

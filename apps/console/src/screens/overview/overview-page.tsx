@@ -59,6 +59,6 @@ export function OverviewPage() {
 function Activity({ range, allowed }: { readonly range: (typeof statsRanges)[number]; readonly allowed: boolean }) {
   const stats = useQuery(statsOptions(range, allowed));
   if (!allowed) return <p className="text-sm text-soft">{s.adminsOnly}</p>;
-  if (stats.data !== undefined) return <ActivityCharts stats={stats.data} />;
+  if (stats.data !== undefined) return <ActivityCharts stats={stats.data} range={range} />;
   return stats.error === null ? <Loading /> : <ErrorBox error={stats.error} onRetry={() => void stats.refetch()} />;
 }

@@ -19,7 +19,7 @@ const truthChoices = [
 interface FilterBuilderProps {
   readonly text: string;
   readonly onChange: (text: string) => void;
-  readonly onRun: () => void;
+  readonly onRun: (text: string) => void;
   /** Fields that documents have, as far as the page knows. */
   readonly fields: readonly string[];
 }

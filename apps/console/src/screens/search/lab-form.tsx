@@ -70,11 +70,21 @@ export function LabForm({ search, fields }: LabFormProps) {
       </div>
       <div className={b === undefined ? "min-w-0" : "grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-2"}>
         <Panel title={b === undefined ? s.settings.title : s.settings.a}>
-          <SettingsFields draft={a} onChange={(part, now) => change({ ...draft, a: { ...a, ...part } }, now)} onRun={() => apply(draft)} fields={fields} />
+          <SettingsFields
+            draft={a}
+            onChange={(part, now) => change({ ...draft, a: { ...a, ...part } }, now)}
+            onRun={(filter) => apply({ ...draft, a: { ...a, filter } })}
+            fields={fields}
+          />
         </Panel>
         {b !== undefined && (
           <Panel title={s.settings.b}>
-            <SettingsFields draft={b} onChange={(part, now) => change({ ...draft, b: { ...b, ...part } }, now)} onRun={() => apply(draft)} fields={fields} />
+            <SettingsFields
+              draft={b}
+              onChange={(part, now) => change({ ...draft, b: { ...b, ...part } }, now)}
+              onRun={(filter) => apply({ ...draft, b: { ...b, filter } })}
+              fields={fields}
+            />
           </Panel>
         )}
       </div>

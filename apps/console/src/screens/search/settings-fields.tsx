@@ -16,7 +16,8 @@ interface SettingsFieldsProps {
   readonly draft: SettingsDraft;
   /** `now`: chosen, not typed, so it is asked at once. */
   readonly onChange: (part: Partial<SettingsDraft>, now?: boolean) => void;
-  readonly onRun: () => void;
+  /** Asked from within the filter, whose text is given. */
+  readonly onRun: (filter: string) => void;
   readonly fields: readonly string[];
 }
 

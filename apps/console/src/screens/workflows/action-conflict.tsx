@@ -31,16 +31,24 @@ export function ActionConflict({ verb, seen, pending, onAnyway, onClose }: Actio
   if (error !== null) return <ErrorBox error={error} />;
   if (now === undefined) return <Loading />;
   return (
-    <div className="flex flex-col gap-4" role="alert">
-      <h3 className="text-sm font-semibold text-bad">{s.title}</h3>
-      <p className="text-sm">{s.about}</p>
-      <Differences of={differencesOf(contentOf(seen), contentOf(now))} />
+    <div className="flex flex-col gap-4">
+      <ChangedMeanwhile seen={seen} now={now} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={leave}>{s.reload}</Button>
         <Button look="danger" disabled={pending} onClick={() => onAnyway(now._etag)}>
           {s.anyway(workflowStrings.verbs[verb].label)}
         </Button>
       </div>
+    </div>
+  );
+}
+
+export function ChangedMeanwhile({ seen, now }: { readonly seen: Workflow; readonly now: Workflow }) {
+  return (
+    <div role="alert" className="flex flex-col gap-2">
+      <h3 className="text-sm font-semibold text-bad">{s.title}</h3>
+      <p className="text-sm">{s.about}</p>
+      <Differences of={differencesOf(contentOf(seen), contentOf(now))} />
     </div>
   );
 }

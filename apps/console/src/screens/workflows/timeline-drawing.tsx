@@ -72,11 +72,12 @@ function Mark({ entry: { from, to, what, status }, percentOf, now }: MarkProps) 
     );
   }
   const end = to ?? now;
+  const width = Math.max(percentOf(end) - percentOf(from), widthPercentMin);
   return (
     <span
       title={`${words} · ${formatMs(end - from)}`}
       className={cx("absolute top-1 h-4 rounded-sm", (to !== undefined && tones[status ?? ""]) || "bg-brand", to === undefined && "opacity-70")}
-      style={{ left: `${percentOf(from)}%`, width: `${Math.max(percentOf(end) - percentOf(from), widthPercentMin)}%` }}
+      style={{ left: `${Math.min(percentOf(from), 100 - width)}%`, width: `${width}%` }}
     />
   );
 }

@@ -3,12 +3,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { deleteWorkflow, verbsOf, type Lease, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
+import { isProblem } from "../../api/problem.ts";
+import { deleteWorkflow, readWorkflow, verbsOf, type Lease, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { ChangedMeanwhile } from "./action-conflict.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
 
 /** What one comes for stands as a button; the rest in the list behind the dots. */
@@ -38,17 +40,24 @@ export function WorkflowActions({ workflow, lease }: { readonly workflow: Workfl
   );
 }
 
-function Remove({ workflow: { workflow_id: wid, _etag }, onClose }: { readonly workflow: Workflow; readonly onClose: () => void }) {
+/** A change after the reader decided is shown first; confirming again deletes what is there now. */
+function Remove({ workflow, onClose }: { readonly workflow: Workflow; readonly onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
+  const [now, setNow] = useState<Workflow>();
+  const { workflow_id: wid } = workflow;
   const remove = useMutation({
-    mutationFn: () => deleteWorkflow(wid, _etag),
+    mutationFn: () => deleteWorkflow(wid, (now ?? workflow)._etag),
     onSuccess: async () => {
       toast(s.remove.done);
       await navigate({ to: "/workflows" });
       await client.invalidateQueries({ queryKey: ["workflows"] });
     },
+    onError: async (error) => {
+      if (isProblem(error, 412)) setNow(await readWorkflow(wid));
+    },
   });
+  const told = isProblem(remove.error, 412) && now !== undefined;
   return (
     <Confirm
       open
@@ -58,9 +67,10 @@ function Remove({ workflow: { workflow_id: wid, _etag }, onClose }: { readonly w
       typeName={wid}
       onConfirm={() => remove.mutate()}
       pending={remove.isPending}
-      error={remove.error}
+      error={told ? undefined : remove.error}
     >
       {s.remove.about}
+      {now !== undefined && <ChangedMeanwhile seen={workflow} now={now} />}
     </Confirm>
   );
 }

@@ -12,7 +12,7 @@ export function WorkflowFacts({ workflow, lease }: { readonly workflow: Workflow
   const { metadata, performance_metrics: figures, started_at } = workflow;
   return (
     <Panel title={s.title}>
-      <div className="grid gap-x-8 gap-y-1.5 md:grid-cols-2 xl:grid-cols-3">
+      <div className="grid items-start gap-x-8 gap-y-1.5 md:grid-cols-2 xl:grid-cols-3">
         <Facts
           of={[
             [

@@ -1,11 +1,11 @@
 /**
- * The triples that the passages of a document state: those that searches show, with the passages that say each. The store knows who supports
- * a triple, and not which triples a source supports, so the collection's triples are looked through, a bounded number for each answer. A page
- * may therefore be short, or empty, and still have a cursor.
+ * The triples that the passages of a document state: those that searches show, with the passages that say each, from the index of triples by
+ * source. What extraction keeps beside them to find entities by their names is left out, so a page may be short and still have a cursor.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { QuadPage } from "../../ports/triple-store.ts";
+import type { SourcePage } from "../../ports/triple-store.ts";
+import { labelsGraph } from "../extraction/index.ts";
 import type { GraphCursors } from "../graph/graph-cursors.ts";
 import { tripleView, type TripleView } from "../graph/triple-view.ts";
 import { sourceMark } from "../ingest/graph-support.ts";
@@ -14,7 +14,7 @@ import type { DocumentRecord, IndexedVersion } from "../model/records.ts";
 import type { ListPage } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
 
-/** Triples of the collection that are looked at for one answer. */
+/** Triples of the document that are looked at for one answer, with those that are left out. */
 export const lookedThroughTriplesMax = 2_000;
 
 export interface DocumentTriple extends TripleView {
@@ -46,13 +46,10 @@ export async function documentTriples(
   let left = lookedThroughTriplesMax;
   do {
     // Never more than fit on the page: so the place behind them is where the next page begins.
-    const page = await match(parts, scope, space, { limit: Math.min(limit - items.length, left), cursor: place });
-    const supports = page.quads.length === 0 ? [] : await parts.triples.supports(scope, space, page.quads);
-    for (const [i, quad] of page.quads.entries()) {
-      const own = (supports[i] ?? []).filter((support) => support.source === source).map(({ part }) => part);
-      if (own.length === 0) continue;
-      const passages = own.map((index) => ({ chunk_id: chunkId(document_id, shown.run, index), index }));
-      items.push({ ...tripleView(quad), passages });
+    const page = await statedBy(parts, scope, space, source, { limit: Math.min(limit - items.length, left), cursor: place });
+    for (const { quad, parts: indexes } of page.quads) {
+      if (quad.g === labelsGraph) continue;
+      items.push({ ...tripleView(quad), passages: indexes.map((index) => ({ chunk_id: chunkId(document_id, shown.run, index), index })) });
     }
     left -= page.quads.length;
     place = page.cursor;
@@ -60,14 +57,15 @@ export async function documentTriples(
   return { items, next_cursor: place === undefined ? null : await cursors.seal(scope, question, place) };
 }
 
-async function match(
+async function statedBy(
   { triples }: Pick<KnowledgeParts, "triples">,
   scope: Scope,
   space: string,
+  source: string,
   options: { readonly limit: number; readonly cursor: string | undefined },
-): Promise<QuadPage> {
+): Promise<SourcePage> {
   try {
-    return await triples.match(scope, space, {}, options);
+    return await triples.ofSource(scope, space, source, options);
   } catch (error) {
     // Fenced between the access decision and now.
     if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;

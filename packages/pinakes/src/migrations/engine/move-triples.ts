@@ -1,4 +1,4 @@
-/** Triples space by space through their port, with what supports each, and with the state of the space. */
+/** Triples space by space through their port, with what supports each and whether it stays without that, and with the state of the space. */
 import type { Quad } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { SpaceInfo, Support, TripleStore } from "../../ports/triple-store.ts";
@@ -10,7 +10,12 @@ import type { MoveOptions, MovingStores } from "./move-stores.ts";
 const quadsPerPage = 1_000;
 const spacesPerPage = 500;
 
-type Supported = readonly [Quad, readonly Support[]];
+interface HeldQuad {
+  readonly quad: Quad;
+  /** It may be so and have supports: then it has to outlive them in the new place, too. */
+  readonly asserted: boolean;
+  readonly supports: readonly Support[];
+}
 
 export async function copyTriples(from: MovingStores, to: MovingStores, tenants: readonly string[], record: MoveRecord, options: MoveOptions): Promise<void> {
   for (const tenant of tenants) {
@@ -44,10 +49,10 @@ async function copySpace(from: TripleStore, to: TripleStore, scope: Scope, { spa
       to,
       scope,
       space,
-      page.filter(([, supports]) => supports.length === 0).map(([quad]) => quad),
+      page.filter(({ asserted }) => asserted).map(({ quad }) => quad),
     );
     const bySupport = Map.groupBy(
-      page.flatMap(([quad, supports]) => supports.map((support) => ({ quad, support }))),
+      page.flatMap(({ quad, supports }) => supports.map((support) => ({ quad, support }))),
       ({ support }) => JSON.stringify([support.source, support.part]),
     );
     for (const group of bySupport.values()) {
@@ -67,7 +72,12 @@ export async function measureTriples(triples: TripleStore, { system, signal }: M
     sum.add(JSON.stringify(["space", space.space, space.status]));
     if (space.status === "purged") continue;
     for await (const page of pagesOf(triples, scope, space, signal))
-      for (const [{ s, p, o, g }, supports] of page) sum.add(JSON.stringify([space.space, s, p, o, g, supports.map(({ source, part }) => [source, part])]));
+      for (const { quad, asserted, supports } of page) {
+        const { s, p, o, g } = quad;
+        sum.add(JSON.stringify([space.space, s, p, o, g, asserted, supports.map(({ source, part }) => [source, part])]));
+      }
+    // Of a quad no more than a thousand supports are told: what there is more must not get lost unseen.
+    sum.add(JSON.stringify(["supports", space.space, (await triples.usage(scope, space.space)).supports]));
   }
   return sum.measured;
 }
@@ -82,14 +92,15 @@ async function* spacesOf(triples: TripleStore, scope: Scope): AsyncGenerator<Spa
 }
 
 /** A fenced space cannot be read: it is opened while that is done, and fenced again whatever happens. */
-async function* pagesOf(triples: TripleStore, scope: Scope, { space, status }: SpaceInfo, signal: AbortSignal): AsyncGenerator<readonly Supported[]> {
+async function* pagesOf(triples: TripleStore, scope: Scope, { space, status }: SpaceInfo, signal: AbortSignal): AsyncGenerator<readonly HeldQuad[]> {
   if (status === "fenced") await triples.unfence(scope, space);
   try {
     for (let cursor: string | undefined; ;) {
       signal.throwIfAborted();
       const page = await triples.match(scope, space, {}, { limit: quadsPerPage, cursor });
       const supports = await triples.supports(scope, space, page.quads);
-      yield page.quads.map((quad, i) => [quad, supports[i] ?? []] as const);
+      const asserted = await triples.asserted(scope, space, page.quads);
+      yield page.quads.map((quad, i) => ({ quad, asserted: asserted[i] === true, supports: supports[i] ?? [] }));
       cursor = page.cursor;
       if (cursor === undefined) return;
     }

@@ -5,9 +5,10 @@ import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import type { QuadChanges, QuadPattern, SpaceInfo, SpaceUsage, Support, TripleStoreCapabilities } from "../../ports/triple-store.ts";
 import { requireNotClosed, requireRestorable, requireWritable } from "../space-errors.ts";
-import type { MatchRequest, MatchResult, PreparedChange, SpaceKey, TripleEngine } from "../triple-engine.ts";
+import type { MatchRequest, MatchResult, PreparedChange, SourceRequest, SourceResult, SpaceKey, TripleEngine } from "../triple-engine.ts";
 import { listGraphs } from "./graphs.ts";
 import { countQuads, matchQuads } from "./match.ts";
+import { rowsOfSource } from "./of-source.ts";
 import { purgeShard, type PurgeStep } from "./purge.ts";
 import { Keys, quadId, shardOf, shardsPerSpace, supportPrefix, type StoredSupport } from "./quad-items.ts";
 import { removeSourceOf, type RemovedStep } from "./remove-source.ts";
@@ -106,6 +107,25 @@ export class ItemTripleEngine implements TripleEngine {
       found.push(...(await Promise.all(some)));
     }
     return found;
+  }
+
+  async asserted({ tenant, space }: SpaceKey, quads: readonly Quad[]): Promise<readonly boolean[]> {
+    const scope = this.#scope(tenant);
+    const asserted = quads.map(() => false);
+    if (!(await this.#isOpen(scope, space))) return asserted;
+    const keys = new Keys();
+    const asked = quads.map((quad, place) => ({ place, keys: keys.quad(quad) }));
+    for (const [number, some] of Map.groupBy(asked, ({ keys: { s } }) => shardOf(s))) {
+      const found = await new Shard(this.#items, scope, space, number).read(some.map((one) => quadId(one.keys)));
+      for (const [i, { place }] of some.entries()) asserted[place] = found[i]?.document["asserted"] === true;
+    }
+    return asserted;
+  }
+
+  async ofSource({ tenant, space }: SpaceKey, request: SourceRequest): Promise<SourceResult> {
+    const scope = this.#scope(tenant);
+    if (!(await this.#isOpen(scope, space))) return { rows: [], next: undefined, examined: 0 };
+    return rowsOfSource(this.#items, scope, space, request);
   }
 
   async graphs(

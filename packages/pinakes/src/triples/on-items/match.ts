@@ -77,7 +77,7 @@ export async function matchQuads(items: ItemStore, scope: Scope, space: string, 
   return { quads, next: undefined, examined };
 }
 
-async function readPage(items: ItemStore, scope: Scope, range: Range, limit: number, cursor: string | undefined) {
+export async function readPage(items: ItemStore, scope: Scope, range: Range, limit: number, cursor: string | undefined) {
   try {
     const page = await items.query(scope, container, { ...range, limit, cursor, resumable: true });
     return { items: page.items, cursor: page.cursor, examined: page.examined ?? page.items.length, after: page.after as (place: number) => string };

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { limits } from "../../domain/limits.ts";
 import type { PatchStep } from "../../domain/patch.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, ItemStore, Operation, Range } from "../../ports/item-store.ts";
@@ -42,14 +43,12 @@ export class Shard {
   }
 
   async read(ids: readonly string[]): Promise<(Item | undefined)[]> {
-    if (ids.length === 0) return [];
-    return [
-      ...(await this.#items.readMany(
-        this.#scope,
-        container,
-        ids.map((id) => ({ partition: this.#partition, id })),
-      )),
-    ];
+    const found: (Item | undefined)[] = [];
+    for (let start = 0; start < ids.length; start += limits.readManyKeysMax) {
+      const keys = ids.slice(start, start + limits.readManyKeysMax).map((id) => ({ partition: this.#partition, id }));
+      found.push(...(await this.#items.readMany(this.#scope, container, keys)));
+    }
+    return found;
   }
 
   /** The first items whose ids are in a range, from the partition itself. */

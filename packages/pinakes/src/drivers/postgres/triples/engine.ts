@@ -2,15 +2,16 @@
 import { KeyedQueue } from "../../../domain/keyed-queue.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
 import type { QuadChanges, QuadPattern, SpaceInfo, SpaceUsage, Support, TripleStoreCapabilities } from "../../../ports/triple-store.ts";
-import type { MatchRequest, MatchResult, PreparedChange, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
+import type { MatchRequest, MatchResult, PreparedChange, SourceRequest, SourceResult, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
 import { Database } from "../connection.ts";
 import { Names } from "../names.ts";
 import { countQuads, listGraphs, matchQuads } from "./match.ts";
+import { ofSource } from "./of-source.ts";
 import { purgeSpace, type PurgeStep } from "./purge.ts";
 import { removeSource, type RemovedStep } from "./remove-source.ts";
 import { fenceSpace, listSpaces, openSpace, unfenceSpace, usageOf } from "./spaces.ts";
-import { supportsOf } from "./supports.ts";
+import { assertedOf, supportsOf } from "./supports.ts";
 import { prepareTriples, type TripleTables } from "./tables.ts";
 import { TermTexts } from "./terms.ts";
 import { writeQuads } from "./write.ts";
@@ -63,6 +64,14 @@ export class PostgresTripleEngine implements TripleEngine {
 
   async supports(space: SpaceKey, quads: readonly Quad[], limit: number): Promise<readonly (readonly Support[])[]> {
     return supportsOf(this.#database, this.#tables, this.#texts, space, quads, limit);
+  }
+
+  async asserted(space: SpaceKey, quads: readonly Quad[]): Promise<readonly boolean[]> {
+    return assertedOf(this.#database, this.#tables, space, quads);
+  }
+
+  async ofSource(space: SpaceKey, request: SourceRequest): Promise<SourceResult> {
+    return ofSource(this.#database, this.#tables, this.#texts, space, request);
   }
 
   async graphs(

@@ -1,4 +1,4 @@
-/** Who supports quads. */
+/** Who supports quads, and which of them need no support. */
 import { defaultGraph, type Quad } from "../../../domain/rdf.ts";
 import type { Support } from "../../../ports/triple-store.ts";
 import { requireNotClosed } from "../../../triples/space-errors.ts";
@@ -34,6 +34,23 @@ export async function supportsOf(
   });
 }
 
+export async function assertedOf(database: Database, tables: TripleTables, key: SpaceKey, quads: readonly Quad[]): Promise<boolean[]> {
+  return inSnapshot(database, async (session) => {
+    const space = await readSpace(session, tables, key);
+    requireNotClosed(key.space, space?.status);
+    const asserted = quads.map(() => false);
+    if (space === undefined || quads.length === 0) return asserted;
+    const is = "t.space = $1::bigint AND t.s = k.s AND t.p = k.p AND t.o = k.o AND t.asserted";
+    const rows = await session.query<[number]>(
+      `SELECT k.place FROM ${keys} CROSS JOIN LATERAL (
+         SELECT 1 FROM ${tables.triples} t WHERE k.g = 0 AND ${is} UNION ALL SELECT 1 FROM ${tables.quads} t WHERE t.g = k.g AND ${is}) q`,
+      [space.id, ...(await quadColumns(session, tables, space.id, quads))],
+    );
+    for (const [place] of rows) asserted[place - 1] = true;
+    return asserted;
+  });
+}
+
 async function supportRows(
   session: Session,
   tables: TripleTables,
@@ -41,15 +58,22 @@ async function supportRows(
   quads: readonly Quad[],
   limit: number,
 ): Promise<[place: number, source: number, part: number][]> {
+  const range = rangeSql({ table: tables.supports, order: ["s", "p", "o", "g", "source", "part"], space: "$1::bigint", bound: ["k.s", "k.p", "k.o", "k.g"] });
+  return session.query(`SELECT k.place, u.source, u.part FROM ${keys} CROSS JOIN LATERAL (SELECT t.source, t.part ${range} LIMIT $6::bigint) u`, [
+    space,
+    ...(await quadColumns(session, tables, space, quads)),
+    limit,
+  ]);
+}
+
+const keys = "unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (s, p, o, g, place)";
+
+/** Quads as numbers, column by column: one with a term that is not there meets no row. */
+async function quadColumns(session: Session, tables: TripleTables, space: number, quads: readonly Quad[]): Promise<[s: string, p: string, o: string, g: string]> {
   const terms = [...new Set(quads.flatMap(({ s, p, o, g }) => [s, p, o, g]))].filter((text) => text !== defaultGraph);
   const ids = await findTerms(session, tables, space, terms);
   const byText = new Map(terms.map((text, i) => [text, ids[i] as number]));
   byText.set(defaultGraph, 0);
   const column = (place: keyof Quad) => numberArray(quads.map((quad) => byText.get(quad[place]) as number));
-  const range = rangeSql({ table: tables.supports, order: ["s", "p", "o", "g", "source", "part"], space: "$1::bigint", bound: ["k.s", "k.p", "k.o", "k.g"] });
-  return session.query(
-    `SELECT k.place, u.source, u.part FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (s, p, o, g, place)
-     CROSS JOIN LATERAL (SELECT t.source, t.part ${range} LIMIT $6::bigint) u`,
-    [space, column("s"), column("p"), column("o"), column("g"), limit],
-  );
+  return [column("s"), column("p"), column("o"), column("g")];
 }

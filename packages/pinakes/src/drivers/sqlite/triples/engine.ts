@@ -7,7 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Quad } from "../../../domain/rdf.ts";
 import type { QuadChanges, QuadPattern, SpaceUsage, Support, TripleStoreCapabilities } from "../../../ports/triple-store.ts";
-import type { MatchRequest, MatchResult, PreparedChange, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
+import type { MatchRequest, MatchResult, PreparedChange, SourceRequest, SourceResult, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
 import { toPinakesError } from "../errors.ts";
 import { openDatabase } from "../schema.ts";
@@ -69,6 +69,14 @@ export class SqliteTripleEngine implements TripleEngine {
 
   async supports(key: SpaceKey, quads: readonly Quad[], limit: number): Promise<Support[][]> {
     return translated(() => this.#pages.supports(key, quads, limit));
+  }
+
+  async asserted(key: SpaceKey, quads: readonly Quad[]): Promise<boolean[]> {
+    return translated(() => this.#pages.asserted(key, quads));
+  }
+
+  async ofSource(key: SpaceKey, request: SourceRequest): Promise<SourceResult> {
+    return translated(() => this.#pages.ofSource(key, request));
   }
 
   async graphs(key: SpaceKey, after: string | undefined, limit: number) {

@@ -4,10 +4,11 @@ import { defaultGraph, type Quad, type TermText } from "../../../domain/rdf.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { QuadPattern, SpaceInfo, SpaceUsage, Support } from "../../../ports/triple-store.ts";
 import { badCursor, requireNotClosed, type SpaceStatus } from "../../../triples/space-errors.ts";
-import type { MatchRequest, MatchResult, SpaceKey } from "../../../triples/triple-engine.ts";
-import { assertedSource } from "./schema.ts";
+import type { MatchRequest, MatchResult, SourceRequest, SourceResult, SpaceKey } from "../../../triples/triple-engine.ts";
+import type { QuadIds } from "./quad-writer.ts";
 import { planRanges, rangeSql, type MatchIds, type Range } from "./ranges.ts";
 import { Statements } from "./statements.ts";
+import { isAsserted, rowsOfSource, supportsOf } from "./supports.ts";
 import { spacesMax, TermReader } from "./term-reader.ts";
 
 export class TripleReader {
@@ -54,20 +55,28 @@ export class TripleReader {
       const space = this.#readable(key);
       if (space === undefined) return quads.map(() => []);
       return quads.map((quad) => {
-        const ids = this.#ids(space, quad);
-        if (ids === undefined) return [];
-        const rows = this.#statements.all<[string, number]>(
-          `SELECT sources.name, part FROM supports JOIN sources ON sources.space = supports.space AND sources.id = source
-           WHERE supports.space = ? AND s = ? AND p = ? AND o = ? AND g = ? AND source > ${assertedSource} LIMIT ? + 0`,
-          space,
-          ids.s as number,
-          ids.p as number,
-          ids.o as number,
-          ids.g as number,
-          limit,
-        );
-        return rows.map(([source, part]) => ({ source, part }));
+        const ids = this.#quadIds(space, quad);
+        return ids === undefined ? [] : supportsOf(this.#statements, space, ids, limit);
       });
+    });
+  }
+
+  asserted(key: SpaceKey, quads: readonly Quad[]): boolean[] {
+    return this.#transaction(() => {
+      const space = this.#readable(key);
+      return quads.map((quad) => {
+        const ids = space === undefined ? undefined : this.#quadIds(space, quad);
+        return space !== undefined && ids !== undefined && isAsserted(this.#statements, space, ids);
+      });
+    });
+  }
+
+  ofSource(key: SpaceKey, request: SourceRequest): SourceResult {
+    return this.#transaction(() => {
+      const space = this.#readable(key);
+      const place = request.after === undefined ? undefined : placeOf(request.after);
+      if (space === undefined) return { rows: [], next: undefined, examined: 0 };
+      return rowsOfSource(this.#statements, this.#terms, space, request, place);
     });
   }
 
@@ -178,6 +187,11 @@ export class TripleReader {
       ids[place] = id;
     }
     return ids;
+  }
+
+  #quadIds(space: number, quad: Quad): QuadIds | undefined {
+    const ids = this.#ids(space, quad);
+    return ids && [ids.s as number, ids.p as number, ids.o as number, ids.g as number];
   }
 
   /** Undefined for a space that never was. */

@@ -12,6 +12,7 @@ import { PinakesError, show } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
 import type { Lifecycle, Participant } from "../../../lifecycle/index.ts";
 import { Shelf } from "../../documents/shelf.ts";
+import { removeAbandoned } from "../../ingest/preparations.ts";
 import { removeLeftovers } from "../../ingest/removals.ts";
 import { lifeOf } from "../../model/collection-catalogue.ts";
 import type { CollectionDeletion } from "../../model/delete-collection.ts";
@@ -232,7 +233,9 @@ export class CollectionMover {
     if (uploading + pending + indexing > 0) throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
     if (((await shelf.fence())?.record.next ?? null) !== null) throw wait("is being indexed anew");
     await removeLeftovers(parts, shelf, signal);
-    if ((await shelf.removals(1)).length > 0) throw wait("has something that is still to be removed");
+    // What a re-index prepared in vain goes now: the records of it are not moved, and nobody could find it in the new place.
+    const abandoned = await removeAbandoned(parts, shelf, { begunBefore: parts.clock.now(), signal });
+    if (abandoned > 0 || (await shelf.removals(1)).length > 0) throw wait("has something that is still to be removed");
   }
 
   async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {

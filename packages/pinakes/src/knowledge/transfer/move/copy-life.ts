@@ -125,7 +125,9 @@ async function* copyQuads({ triples }: LifeStores, { scope, from, to, names, sig
       const supports = await triples.supports(scope, from.incarnation, page.quads);
       await triples.open(scope, to.incarnation);
       const moved = page.quads.map((quad) => names.quad(quad));
-      const asserted = moved.filter((_, i) => (supports[i] ?? []).length === 0);
+      // Also those that have supports besides: they outlive these in the new place, too.
+      const alone = await triples.asserted(scope, from.incarnation, page.quads);
+      const asserted = moved.filter((_, i) => alone[i] === true);
       if (asserted.length > 0) await triples.write(scope, to.incarnation, { insert: asserted });
       const found = moved.flatMap((quad, i) => (supports[i] ?? []).map((support) => ({ quad, support })));
       for (const group of Map.groupBy(found, ({ support }) => JSON.stringify([support.source, support.part])).values()) {

@@ -1,6 +1,6 @@
 /**
  * Everything that a life of a collection holds, row by row, for comparing two of them: settings, counters, records, bytes, passages, rows
- * of callers' own, quads with what supports them. With `names` the rows are told as they would be in another place.
+ * of callers' own, quads with what supports them and whether they stay without it. With `names` the rows are told as they would be in another place.
  */
 import { createHash } from "node:crypto";
 import { PinakesError } from "../../../domain/errors.ts";
@@ -32,7 +32,7 @@ export type LifeStores = Pick<KnowledgeParts, "items" | "objects" | "vectors" | 
 
 const itemsPerPage = 100;
 const quadsPerPage = 1_000;
-/** Fences and counters are made, removals are carried out before: none of them is moved. */
+/** Fences and counters are made, removals and what was prepared in vain are carried out before: none of them is moved. */
 const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"]);
 
 export async function* lifeRows(parts: LifeStores, life: LifeToRead): AsyncGenerator<LifeRow> {
@@ -137,11 +137,12 @@ async function* quadRows({ triples }: LifeStores, { scope, record, names, signal
     signal.throwIfAborted();
     const page = await triples.match(scope, space, {}, { limit: quadsPerPage, cursor });
     const supports = await triples.supports(scope, space, page.quads);
+    const asserted = await triples.asserted(scope, space, page.quads);
     for (const [i, quad] of page.quads.entries()) {
       const { s, p, o, g } = names?.quad(quad) ?? quad;
       const key = JSON.stringify([s, p, o, g]);
       if (names?.isOfTarget(quad) === true) problem?.(key, "names something of the place that the collection goes to; choose another id.");
-      yield { key, value: (supports[i] ?? []).map(({ source, part }) => [source, part]) };
+      yield { key, value: { asserted: asserted[i] === true, supports: (supports[i] ?? []).map(({ source, part }) => [source, part]) } };
     }
     cursor = page.cursor;
     if (cursor === undefined) break;
