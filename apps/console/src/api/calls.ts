@@ -32,10 +32,6 @@ export function beginCall(call: Pick<Call, "method" | "path" | "body" | "content
   return (status) => set(calls.map((one) => (one.id === id ? { ...one, status, ms: performance.now() - began } : one)));
 }
 
-export function forgetCalls(): void {
-  set([]);
-}
-
 export function useCalls(): readonly Call[] {
   return useSyncExternalStore(subscribe, () => calls);
 }

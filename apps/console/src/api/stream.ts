@@ -6,8 +6,7 @@ import { onHealed } from "./connection.ts";
 export type StreamState = "connecting" | "open" | "closed";
 
 interface StreamOptions<Event> {
-  /** Undefined: no stream. */
-  readonly at: string | undefined;
+  readonly at: string;
   /** The names of its events. */
   readonly types: readonly string[];
   readonly onEvent: (event: Event) => void;
@@ -24,7 +23,6 @@ export function useStream<Event>({ at, types, onEvent }: StreamOptions<Event>): 
   });
   useEffect(() => onHealed(() => openAgain()), []);
   useEffect(() => {
-    if (at === undefined) return;
     setState("connecting");
     const ended = beginCall({ method: "GET", path: at, body: undefined, contentType: undefined });
     const source = new EventSource(at);

@@ -3,11 +3,10 @@ export const containerStrings = {
   about: "All documents of this workspace, by container: look, query, edit.",
   table: "Containers",
   nothing: "No container",
-  columns: { name: "Name", kind: "Kind", partitionKey: "Partition key", indexes: "Indexes", ttl: "Time to live", strict: "Queries", rules: "Rules" },
+  columns: { name: "Name", kind: "Kind", partitionKey: "Partition key", indexes: "Indexes", ttl: "Time to live", rules: "Rules" },
   kinds: { system: "system", own: "own" },
   ttl: { off: "off", own: "by item" },
-  strict: "only with an index",
-  anyQuery: "any",
+  strict: "queries need an index",
   appendOnly: "append only",
   create: {
     label: "New container",

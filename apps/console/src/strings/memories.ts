@@ -2,7 +2,7 @@ export const memoryStrings = {
   title: "Memories",
   about: "What agents and people said, by agent and session.",
   path: { label: "Where you are", agents: "Agents" },
-  open: { label: "Agent id", hint: "Open an agent whose id you know.", submit: "Open" },
+  open: { label: "Agent id", hint: "An id that you know", submit: "Open" },
   agents: {
     title: "Agents",
     table: "Agents that have memories",

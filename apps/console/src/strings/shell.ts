@@ -28,8 +28,8 @@ export const shellStrings = {
   theme: { label: "Colours", light: "Light", dark: "Dark", system: "As the system" },
   calls: {
     open: "API calls",
-    title: "API calls of this page",
-    about: "All that this page shows comes from these public calls. Newest first.",
+    title: "API calls of the console",
+    about: "All that the console shows comes from public calls such as these. Newest first.",
     nothing: "No call yet.",
     curl: "Copy as curl",
     underWay: "under way",

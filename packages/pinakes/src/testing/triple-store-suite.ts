@@ -12,6 +12,7 @@ import { histories } from "./triple-store/histories.ts";
 import { inputs } from "./triple-store/inputs.ts";
 import { paging } from "./triple-store/paging.ts";
 import { patterns } from "./triple-store/patterns.ts";
+import { sources } from "./triple-store/sources.ts";
 import { supporting } from "./triple-store/supporting.ts";
 import { tenancy } from "./triple-store/tenancy.ts";
 
@@ -24,6 +25,7 @@ export function tripleStoreSuite(name: string, open: () => Promise<TripleStore>,
     describe("patterns", () => patterns(fixture));
     describe("paging", () => paging(fixture));
     describe("supporting", () => supporting(fixture));
+    describe("sources", () => sources(fixture));
     describe("tenancy", () => tenancy(fixture));
     describe("ends", () => ends(fixture));
     describe("inputs", () => inputs(fixture));

@@ -9,6 +9,7 @@ export type { QueryInput, QueryMode } from "./read/query-input.ts";
 export type { QueryHit, QueryResult } from "./read/query.ts";
 export type { ReadOptions as VectorReadOptions } from "./read/reader.ts";
 export type { CollectionStats } from "./stats.ts";
+export type { TermCounts } from "./text/statistics.ts";
 export type { CompactionResult } from "./compact/compactor.ts";
 export type { CollectResult } from "./care/collect.ts";
 export type { FsckReport } from "./care/fsck.ts";

@@ -16,11 +16,12 @@ import { Appender, type AppendInput, type AppendResult } from "./log/append.ts";
 import { listCollections, type CollectionPage } from "./log/list.ts";
 import { checkSettings, createCollection, type NewCollection } from "./log/create.ts";
 import type { VectorWork } from "./log/vector-work.ts";
-import { checkQuery, type QueryInput } from "./read/query-input.ts";
-import { countView, queryView, type QueryResult } from "./read/query.ts";
+import { checkQuery, checkText, type QueryInput } from "./read/query-input.ts";
+import { countTermsOfView, countView, queryView, type QueryResult } from "./read/query.ts";
 import type { ReadOptions, Reader } from "./read/reader.ts";
 import { findLive, type ViewSource } from "./read/view.ts";
 import type { SearchPool } from "./search/pool.ts";
+import type { TermCounts } from "./text/statistics.ts";
 import type { Put } from "./segment/row.ts";
 import { collectionStats, type CollectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
@@ -94,6 +95,12 @@ export class Vectors {
   async query(scope: Scope, collection: string, input: QueryInput): Promise<QueryResult> {
     const view = await this.#pieces.reader.view(this.#site(scope, collection), input);
     return queryView(this.#pieces, view, checkQuery(input, view.manifest.settings.dims));
+  }
+
+  /** How many rows there are and how many hold each word of a text: for queries of other collections, as `elsewhere`. */
+  async countTerms(scope: Scope, collection: string, text: string, options: ReadOptions = {}): Promise<TermCounts> {
+    const view = await this.#pieces.reader.view(this.#site(scope, collection), options);
+    return countTermsOfView(this.#pieces, view, checkText(text));
   }
 
   /** In the order of the ids; undefined where there is none. */

@@ -14,6 +14,7 @@ const calls: Record<string, Call> = {
   "append again": (vectors, who, id) => vectors.append(who, id, { deltaId: "known", upsert: [{ id: "a", vector: [1, 1] }] }),
   query: (vectors, who, id) => vectors.query(who, id, { vector: [1, 1] }),
   "query with a session": (vectors, who, id) => vectors.query(who, id, { vector: [1, 1], session: Buffer.from('["x",1]').toString("base64url") }),
+  countTerms: (vectors, who, id) => vectors.countTerms(who, id, "a"),
   get: (vectors, who, id) => vectors.get(who, id, ["a"]),
   rows: (vectors, who, id) => vectors.rows(who, id).next(),
   count: (vectors, who, id) => vectors.count(who, id),

@@ -1,5 +1,6 @@
 /** All findings of an audit. They come in one answer, at most 10,000; the table keeps only what is in sight. */
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { findingKinds, findingsOptions, type Finding, type FindingKind } from "../../api/fsck.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { auditStrings } from "../../strings/audit.ts";
@@ -7,6 +8,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Empty } from "../../ui/states.tsx";
+import { FindingSheet } from "./finding-sheet.tsx";
 
 const s = auditStrings.findings;
 
@@ -21,6 +23,7 @@ interface Row extends Finding {
 }
 
 export function Findings({ jobId, kind, onKind }: Props) {
+  const [opened, setOpened] = useState<Finding>();
   const { data, error, refetch } = useQuery(findingsOptions(jobId));
   const rows = data?.map((finding, number): Row => ({ ...finding, number }));
   const shown = kind === undefined ? rows : rows?.filter((row) => row.kind === kind);
@@ -38,10 +41,12 @@ export function Findings({ jobId, kind, onKind }: Props) {
         columns={columns}
         items={shown}
         rowId={({ number }) => String(number)}
+        onOpen={setOpened}
         error={data === undefined ? error : undefined}
         onRetry={() => void refetch()}
         empty={<Empty title={s.empty} />}
       />
+      {opened !== undefined && <FindingSheet finding={opened} onClose={() => setOpened(undefined)} />}
     </div>
   );
 }
@@ -54,10 +59,10 @@ function kindsOf(rows: readonly Row[], chosen: FindingKind | undefined) {
 }
 
 const columns: readonly Column<Row>[] = [
-  { id: "kind", header: s.columns.kind, width: "minmax(14rem,1fr)", cell: ({ kind }) => <Cut text={s.kinds[kind]} /> },
-  { id: "where", header: s.columns.where, width: "minmax(10rem,1fr)", cell: (finding) => <Cut text={placeOf(finding)} /> },
+  { id: "kind", header: s.columns.kind, width: "minmax(11rem,1fr)", cell: ({ kind }) => <Cut text={s.kinds[kind]} /> },
+  { id: "where", header: s.columns.where, width: "minmax(9rem,1fr)", cell: (finding) => <Cut text={placeOf(finding)} /> },
   { id: "store", header: s.columns.store, width: "7rem", cell: ({ store }) => store },
-  { id: "detail", header: s.columns.detail, width: "minmax(16rem,2fr)", cell: ({ detail }) => <Cut text={detail} /> },
+  { id: "detail", header: s.columns.detail, width: "minmax(11rem,1.5fr)", cell: ({ detail }) => <Cut text={detail} /> },
   {
     id: "repaired",
     header: s.columns.repaired,

@@ -44,8 +44,12 @@ const columns: readonly Column<Container>[] = [
     cell: ({ indexes }) => Object.keys(indexes).length,
   },
   { id: "ttl", header: s.columns.ttl, width: "8rem", cell: ({ default_ttl: ttl }) => (ttl === null ? s.ttl.off : ttl === -1 ? s.ttl.own : formatSeconds(ttl)) },
-  { id: "strict", header: s.columns.strict, width: "10rem", cell: ({ strict }) => (strict ? s.strict : s.anyQuery) },
-  { id: "rules", header: s.columns.rules, width: "8rem", cell: ({ append_only }) => append_only && s.appendOnly },
+  {
+    id: "rules",
+    header: s.columns.rules,
+    width: "minmax(8rem,1fr)",
+    cell: ({ append_only, strict }) => <span className="truncate">{[append_only && s.appendOnly, strict && s.strict].filter(Boolean).join(", ")}</span>,
+  },
 ];
 
 export function ContainersPage() {

@@ -21,9 +21,9 @@ const columns: readonly Column<StoreReport>[] = [
   { id: "status", header: s.columns.status, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
   { id: "deleted", header: s.columns.deleted, width: "5.5rem", align: "right", cell: ({ deleted }) => formatNumber(deleted) },
   { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: ({ remaining }) => formatNumber(remaining) },
-  { id: "took", header: s.columns.took, width: "5.5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
+  { id: "took", header: s.columns.took, width: "5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
   { id: "tries", header: s.columns.tries, width: "4rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
-  { id: "next", header: s.columns.next, width: "7rem", cell: ({ next_at }) => (next_at === null ? null : <Ago at={next_at} />) },
+  { id: "next", header: s.columns.next, width: "6rem", cell: ({ next_at }) => (next_at === null ? null : <Ago at={next_at} />) },
 ];
 
 export function OperationSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {

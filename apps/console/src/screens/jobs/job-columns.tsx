@@ -21,7 +21,7 @@ export function jobColumns(actions: Actions): readonly Column<JobRow>[] {
     { id: "collection", header: of.collection, width: "minmax(8rem,1fr)", cell: (job) => <Place job={job} /> },
     { id: "progress", header: of.progress, width: "9rem", cell: ({ progress }) => <JobProgress progress={progress} /> },
     { id: "attempts", header: of.attempts, width: "3.5rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
-    { id: "error", header: of.error, width: "minmax(8rem,2fr)", cell: ({ error }) => <Cause error={error} /> },
+    { id: "error", header: of.error, width: "minmax(8rem,1.5fr)", cell: ({ error }) => <Cause error={error} /> },
     { id: "age", header: of.age, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
     { id: "actions", header: of.actions, width: "6.5rem", cell: (job) => <RowActions job={job} {...actions} /> },
   ];

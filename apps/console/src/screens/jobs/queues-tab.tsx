@@ -12,21 +12,21 @@ import { DeadLetters } from "./dead-letters.tsx";
 const route = getRouteApi("/shell/jobs");
 
 const columns: readonly Column<Queue>[] = [
-  { id: "name", header: s.columns.name, width: "minmax(18rem,2fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
-  { id: "waiting", header: s.columns.waiting, width: "minmax(6rem,1fr)", align: "right", cell: ({ waiting }) => formatNumber(waiting) },
-  { id: "in_progress", header: s.columns.in_progress, width: "minmax(6rem,1fr)", align: "right", cell: ({ in_progress }) => formatNumber(in_progress) },
-  { id: "failed", header: s.columns.failed, width: "minmax(6rem,1fr)", align: "right", cell: ({ failed }) => formatNumber(failed) },
+  { id: "name", header: s.columns.name, width: "minmax(18rem,1fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  { id: "waiting", header: s.columns.waiting, width: "6.5rem", align: "right", cell: ({ waiting }) => formatNumber(waiting) },
+  { id: "in_progress", header: s.columns.in_progress, width: "6.5rem", align: "right", cell: ({ in_progress }) => formatNumber(in_progress) },
+  { id: "failed", header: s.columns.failed, width: "6.5rem", align: "right", cell: ({ failed }) => formatNumber(failed) },
   {
     id: "dead",
     header: s.columns.dead,
-    width: "minmax(6rem,1fr)",
+    width: "6.5rem",
     align: "right",
     cell: ({ dead }) => (dead === 0 ? formatNumber(0) : <Badge tone="bad">{formatNumber(dead)}</Badge>),
   },
   {
     id: "oldest",
     header: s.columns.oldest,
-    width: "minmax(7rem,1fr)",
+    width: "7.5rem",
     align: "right",
     cell: ({ oldest_age_seconds: age }) => (age === null ? s.nothingWaits : formatSeconds(age)),
   },

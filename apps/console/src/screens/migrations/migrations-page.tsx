@@ -18,7 +18,7 @@ const route = getRouteApi("/shell/migrations");
 const columns: readonly Column<Migration>[] = [
   { id: "kind", header: s.columns.kind, width: "minmax(10rem,1fr)", cell: ({ kind }) => <span className="truncate font-medium">{kindName(kind)}</span> },
   { id: "state", header: s.columns.state, width: "7rem", cell: (migration) => <StateBadge migration={migration} /> },
-  { id: "source", header: s.columns.source, width: "minmax(10rem,2fr)", cell: ({ source }) => <Source source={source} /> },
+  { id: "source", header: s.columns.source, width: "minmax(10rem,1.5fr)", cell: ({ source }) => <Source source={source} /> },
   { id: "units", header: s.columns.units, width: "5.5rem", align: "right", cell: ({ unit_count }) => formatNumber(unit_count) },
   { id: "rows", header: s.columns.rows, width: "5.5rem", align: "right", cell: ({ row_count }) => formatNumber(row_count) },
   {

@@ -6,7 +6,6 @@ import { checkChain, setHashChain, toolLogSettingsOptions, type ChainCheck } fro
 import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { toolStrings } from "../../strings/tools.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -60,7 +59,7 @@ function Setting() {
   const on = settings.data.hash_chain;
   return (
     <div className="flex flex-wrap items-center gap-3 text-sm">
-      <Badge tone={on ? "good" : "plain"}>{on ? s.on : s.off}</Badge>
+      <p className={cx("min-w-0", on && "text-good")}>{on ? s.on : s.off}</p>
       {me?.role === "admin" && (
         <Button size="small" disabled={change.isPending} onClick={() => change.mutate(!on)}>
           {on ? s.turnOff : s.turnOn}

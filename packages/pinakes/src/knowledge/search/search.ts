@@ -9,7 +9,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { QueryHit } from "../../vectors/index.ts";
+import type { QueryHit, TermCounts } from "../../vectors/index.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { noteUse } from "../documents/uses.ts";
 import { readTriple, type TripleInput } from "../graph/triple-view.ts";
@@ -23,6 +23,7 @@ import type { KnowledgeParts } from "../parts.ts";
 import { joinGraph, type Joined } from "./graph-hits.ts";
 import { liveHits } from "./live-hits.ts";
 import { rankHits, type Found } from "./rank-hits.ts";
+import { countElsewhere } from "./count-elsewhere.ts";
 import { provenanceOf, type ProvenanceView } from "./provenance.ts";
 import { searchGraph } from "./search-graph.ts";
 import { checkSearch, type CheckedSearch, type SearchInput } from "./search-input.ts";
@@ -38,6 +39,14 @@ interface Target {
   readonly shelf: Shelf;
   readonly generation: number | undefined;
   readonly model: string;
+}
+
+/** The question as one collection is asked it. */
+interface Question {
+  /** Of the collection's model. */
+  readonly vector: Float32Array | undefined;
+  /** What the other collections count of the question's words. */
+  readonly elsewhere: TermCounts | undefined;
 }
 
 /** A re-index made another generation the collection's while it was searched. */
@@ -81,10 +90,11 @@ export class Search {
     await tick();
     const began = performance.now();
     const targets = await this.#targets(caller, query);
-    const embedBegan = performance.now();
-    const vectors = query.mode === "keyword" || query.mode === "graph" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
-    const embedMs = performance.now() - embedBegan;
-    const joined = await knownSomewhere(targets.map((target) => this.#joined(caller, target, query, vectors.get(target.model))));
+    // Side by side: where the question is embedded, counting its words takes no time of its own.
+    const [{ vectors, embedMs }, elsewhere] = await Promise.all([this.#embedded(query, targets), this.#elsewhere(caller, query, targets)]);
+    const joined = await knownSomewhere(
+      targets.map((target) => this.#joined(caller, target, query, { vector: vectors.get(target.model), elsewhere: elsewhere.get(target) })),
+    );
     const hits = rankHits(
       joined.flatMap(({ found }) => found),
       query,
@@ -104,10 +114,10 @@ export class Search {
   }
 
   /** What vectors and keywords found in one collection, and what the graph adds. */
-  async #joined(caller: Caller, target: Target, query: CheckedSearch, vector: Float32Array | undefined): Promise<readonly Joined[]> {
+  async #joined(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<readonly Joined[]> {
     const { opened, shelf, generation } = target;
     const [candidates, graph] = await Promise.all([
-      query.mode === "graph" ? [] : this.#candidates(caller, target, query, vector),
+      query.mode === "graph" ? [] : this.#candidates(caller, target, query, question),
       query.graph === undefined || generation === undefined
         ? undefined
         : searchGraph(this.#parts, caller, { shelf, generation }, { query: query.query, hops: query.graph.hops }),
@@ -148,6 +158,22 @@ export class Search {
     return items;
   }
 
+  async #embedded(query: CheckedSearch, targets: readonly Target[]): Promise<{ readonly vectors: ReadonlyMap<string, Float32Array>; readonly embedMs: number }> {
+    const began = performance.now();
+    const vectors = query.mode === "keyword" || query.mode === "graph" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
+    return { vectors, embedMs: performance.now() - began };
+  }
+
+  /** For each collection what all others count of the question's words; nothing where no words are searched, or no other has any. */
+  async #elsewhere(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<ReadonlyMap<Target, TermCounts>> {
+    if (query.mode === "vector" || query.mode === "graph") return new Map();
+    const { query: text, asOf } = query;
+    const filled = targets.filter(({ generation }) => generation !== undefined);
+    const count = ({ shelf, generation }: Target) =>
+      this.#parts.vectors.countTerms(caller.scope, shelf.vectors(generation as number), text, asOf === undefined ? {} : { asOf });
+    return countElsewhere(filled, count);
+  }
+
   /** Once for each model among the collections. */
   async #embed(text: string, targets: readonly Target[]): Promise<Map<string, Float32Array>> {
     const models = [...new Set(targets.map(({ model }) => model))];
@@ -161,12 +187,12 @@ export class Search {
   }
 
   /** The best of one collection. Asks for more, and anew, while some of them turn out to be of documents that changed or went. */
-  async #candidates(caller: Caller, target: Target, query: CheckedSearch, vector: Float32Array | undefined): Promise<readonly Found[]> {
+  async #candidates(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<readonly Found[]> {
     const { opened, shelf, generation } = target;
     if (generation === undefined) return [];
     let limit = Math.min(knowledgeLimits.searchHitsMax, Math.max(candidatesMin, query.limit * 2));
     for (let round_ = 1; ; round_ += 1) {
-      const hits = await this.#query(caller, shelf.vectors(generation), { ...query, limit }, vector);
+      const hits = await this.#query(caller, shelf.vectors(generation), { ...query, limit }, question);
       const { live, overtaken } = await liveHits(shelf, hits, generation, query.asOf !== undefined);
       const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
       // Passages that are not shown, or none at all, may be those of a generation that was the collection's a moment ago.
@@ -176,8 +202,9 @@ export class Search {
     }
   }
 
-  async #query(caller: Caller, collection: string, query: CheckedSearch, vector: Float32Array | undefined): Promise<readonly QueryHit[]> {
+  async #query(caller: Caller, collection: string, query: CheckedSearch, question: Question): Promise<readonly QueryHit[]> {
     const { limit, filter, asOf } = query;
+    const { vector, elsewhere } = question;
     const mode = query.mode === "graph" ? "keyword" : query.mode;
     try {
       const { hits } = await this.#parts.vectors.query(caller.scope, collection, {
@@ -185,6 +212,7 @@ export class Search {
         limit,
         ...(vector === undefined ? {} : { vector }),
         ...(mode === "vector" ? {} : { text: query.query }),
+        ...(elsewhere === undefined ? {} : { elsewhere }),
         ...(filter === undefined ? {} : { filter }),
         ...(asOf === undefined ? {} : { asOf }),
         ...(query.diversity > 0 ? { includeVectors: true } : {}),

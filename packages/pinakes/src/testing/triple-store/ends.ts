@@ -15,6 +15,8 @@ async function isClosed(space: Space): Promise<void> {
   await failure(space.match({ s: iri("never-was") }), "CONFLICT");
   await failure(space.count({}), "CONFLICT");
   await failure(space.supports([one]), "CONFLICT");
+  await failure(space.asserted([one]), "CONFLICT");
+  await failure(space.ofSource("doc"), "CONFLICT");
   await failure(space.graphs(), "CONFLICT");
 }
 

@@ -138,6 +138,14 @@ export class Space {
     return this.#store.supports(this.scope, this.name, quads);
   }
 
+  asserted(quads: readonly Quad[]): Promise<readonly boolean[]> {
+    return this.#store.asserted(this.scope, this.name, quads);
+  }
+
+  ofSource(source: string, options?: port.MatchOptions): Promise<port.SourcePage> {
+    return this.#store.ofSource(this.scope, this.name, source, options);
+  }
+
   usage(): Promise<port.SpaceUsage> {
     return this.#store.usage(this.scope, this.name);
   }
@@ -170,6 +178,18 @@ export class Space {
     return quads;
   }
 
+  /** Every page of what a source supports. */
+  async allOfSource(source: string, limit?: number): Promise<port.SupportedQuad[]> {
+    const quads: port.SupportedQuad[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.ofSource(source, { limit, cursor });
+      quads.push(...page.quads);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return quads;
+  }
+
   /** Every page of the names of graphs. */
   async graphs(limit = 1_000): Promise<TermText[]> {
     const graphs: TermText[] = [];
@@ -196,6 +216,11 @@ export function keyOf({ s, p, o, g }: Quad): string {
 /** For comparing sets: each once, in one order. */
 export function sorted(quads: Iterable<Quad>): string[] {
   return Array.from(quads, keyOf).toSorted();
+}
+
+/** The same of quads with their parts. */
+export function sortedParts(quads: Iterable<port.SupportedQuad>): string[] {
+  return Array.from(quads, (one) => `${keyOf(one.quad)} ${one.parts.join(" ")}`).toSorted();
 }
 
 export async function failure(promise: Promise<unknown>, code: ErrorCode): Promise<void> {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { defaultGraph, iri, type Quad } from "../../domain/rdf.ts";
 import type { QuadChange } from "../../ports/triple-store.ts";
-import { keyOf, quad, sorted, type TripleFixture } from "./fixture.ts";
+import { keyOf, quad, sorted, sortedParts, type TripleFixture } from "./fixture.ts";
 import { anyQuad, denseQuad, Oracle } from "./oracle.ts";
 
 const sources = fc.constantFrom("a", "b", "A");
@@ -32,6 +32,8 @@ export function histories(fixture: TripleFixture): void {
         expect(sorted(await space.all({ o: iri("a") }))).toEqual(sorted(oracle.match({ o: iri("a") })));
         expect(sorted(await space.all({ g: iri("g") }))).toEqual(sorted(oracle.match({ g: iri("g") })));
         expect(await space.supports(quads)).toEqual(quads.map((row) => oracle.supports(row)));
+        expect(await space.asserted(quads)).toEqual(quads.map((row) => oracle.asserted(row)));
+        for (const source of ["a", "b", "A"]) expect(sortedParts(await space.allOfSource(source, 2))).toEqual(sortedParts(oracle.ofSource(source)));
         expect(await space.count({ g: defaultGraph })).toBe(oracle.match({ g: defaultGraph }).length);
         expect((await space.graphs(1)).toSorted()).toEqual(oracle.graphs().toSorted());
       }),

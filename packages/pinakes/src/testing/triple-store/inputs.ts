@@ -74,6 +74,7 @@ export function inputs(fixture: TripleFixture): void {
       await failure(space.insert([good, row]), "INVALID");
       await failure(space.remove([row]), "INVALID");
       await failure(space.supports([row]), "INVALID");
+      await failure(space.asserted([row]), "INVALID");
     }
     for (const text of never.filter((one) => one !== undefined && one !== "")) await failure(space.match({ o: text as TermText }), "INVALID");
     for (const change of [null, 7, { insert: "x" }, { insert: [null] }, { remove: [7] }, { insert: [], source: "doc" }])
@@ -88,9 +89,11 @@ export function inputs(fixture: TripleFixture): void {
     const longest = "ü".repeat(tripleLimits.sourceBytesMax / 2);
     await space.insert([one], longest, tripleLimits.partMax);
     expect(await space.supports([one])).toEqual([[{ source: longest, part: tripleLimits.partMax }]]);
+    expect((await space.ofSource(longest)).quads).toEqual([{ quad: one, parts: [tripleLimits.partMax] }]);
     for (const source of ["", `${longest}x`, "a\0b", "\uD800", 7 as unknown as string]) {
       await failure(space.insert([one], source), "INVALID");
       await failure(space.removeSource(source), "INVALID");
+      await failure(space.ofSource(source), "INVALID");
     }
     for (const part of [-1, 0.5, tripleLimits.partMax + 1, Number.NaN]) await failure(space.insert([one], "doc", part), "INVALID");
     expect(await space.removeSource(longest)).toEqual({ inserted: 0, removed: 1 });
@@ -116,12 +119,15 @@ export function inputs(fixture: TripleFixture): void {
     for (const limit of [0, -1, 1.5, Number.NaN, "7" as unknown as number]) {
       await failure(space.match({}, { limit }), "INVALID");
       await failure(space.count({}, { max: limit }), "INVALID");
+      await failure(space.ofSource("doc", { limit }), "INVALID");
       await failure(space.purge(limit), "INVALID");
       await failure(store.graphs(space.scope, space.name, { limit }), "INVALID");
       await failure(store.spaces(space.scope, { limit }), "INVALID");
     }
     await space.match({}, { limit: tripleLimits.pageQuadsMax });
     await failure(space.match({}, { limit: tripleLimits.pageQuadsMax + 1 }), "INVALID");
+    await space.ofSource("doc", { limit: tripleLimits.pageQuadsMax });
+    await failure(space.ofSource("doc", { limit: tripleLimits.pageQuadsMax + 1 }), "INVALID");
     await store.graphs(space.scope, space.name, { limit: tripleLimits.pageGraphsMax });
     await failure(store.graphs(space.scope, space.name, { limit: tripleLimits.pageGraphsMax + 1 }), "INVALID");
     await store.spaces(space.scope, { limit: tripleLimits.pageSpacesMax });
@@ -129,6 +135,9 @@ export function inputs(fixture: TripleFixture): void {
     const rows = Array.from({ length: tripleLimits.supportsQuadsMax }, (_, i) => quad("s", "p", `o${i}`));
     expect(await space.supports(rows)).toEqual(rows.map(() => []));
     await failure(space.supports([...rows, quad("s", "p", "o")]), "LIMIT_EXCEEDED");
+    expect(await space.asserted(rows)).toEqual(rows.map(() => false));
+    await failure(space.asserted([...rows, quad("s", "p", "o")]), "LIMIT_EXCEEDED");
+    await failure(space.asserted(7 as unknown as Quad[]), "INVALID");
     await failure(space.purge(tripleLimits.purgeRowsMax + 1), "INVALID");
     expect(await space.purge(tripleLimits.purgeRowsMax)).toEqual({ deleted: 0, done: true });
   });

@@ -1,7 +1,7 @@
 /** The same by brute force, and random quads to try both with. */
 import fc from "fast-check";
 import { blank, defaultGraph, iri, literal, xsd, type Quad, type TermText } from "../../domain/rdf.ts";
-import type { QuadChange, QuadPattern, SpaceUsage, Support } from "../../ports/triple-store.ts";
+import type { QuadChange, QuadPattern, SpaceUsage, Support, SupportedQuad } from "../../ports/triple-store.ts";
 import { keyOf } from "./fixture.ts";
 
 interface Entry {
@@ -52,6 +52,17 @@ export class Oracle {
     return [...(this.#entries.get(keyOf(quad))?.supports.values() ?? [])].toSorted((a, b) =>
       a.source === b.source ? a.part - b.part : a.source < b.source ? -1 : 1,
     );
+  }
+
+  asserted(quad: Quad): boolean {
+    return this.#entries.get(keyOf(quad))?.asserted === true;
+  }
+
+  ofSource(source: string): SupportedQuad[] {
+    const parts = (quad: Quad) => this.supports(quad).flatMap((support) => (support.source === source ? [support.part] : []));
+    return this.quads()
+      .map((quad) => ({ quad, parts: parts(quad) }))
+      .filter((one) => one.parts.length > 0);
   }
 
   usage(): SpaceUsage {

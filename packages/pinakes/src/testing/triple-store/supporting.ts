@@ -44,6 +44,7 @@ export function supporting(fixture: TripleFixture): void {
     await between.removeSource("b");
     for (const space of [first, then, between]) {
       expect(await space.supports([one])).toEqual([[{ source: "a", part: 0 }]]);
+      expect(await space.asserted([one])).toEqual([true]);
       expect(await space.removeSource("a")).toEqual({ inserted: 0, removed: 0 });
       expect(await space.all()).toEqual([one]);
       expect(await space.usage()).toEqual({ quads: 1, supports: 0, terms: fixture.terms(3) });
@@ -52,6 +53,35 @@ export function supporting(fixture: TripleFixture): void {
       await space.removeSource("z");
       expect(await space.all()).toEqual([one]);
     }
+  });
+
+  fixture.test("R-TG-129 a quad tells whether it is asserted beside its supports: asserted, supported, both, neither", async () => {
+    const space = await fixture.space();
+    const rows = ["asserted", "supported", "asserted then supported", "supported then asserted"].flatMap((name) => [
+      { ...one, o: literal(name) },
+      { ...two, o: literal(name) },
+    ]);
+    const [asserted, supported, first, then] = [rows.slice(0, 2), rows.slice(2, 4), rows.slice(4, 6), rows.slice(6, 8)];
+    await space.insert([...asserted, ...first]);
+    await space.insert([...supported, ...first, ...then], "doc", 3);
+    await space.insert(then);
+    const stranger = quad("never", "was", "here");
+    const asked = [...supported, ...rows, stranger, { ...two, o: literal("neither") }];
+    const told = [false, false, true, true, false, false, true, true, true, true, false, false];
+    expect(await space.asserted(asked)).toEqual(told);
+    // What is there in one graph says nothing of another.
+    expect(await space.asserted([{ ...one, o: literal("asserted"), g: iri("h") }])).toEqual([false]);
+    expect(await space.asserted([])).toEqual([]);
+    await using another = await fixture.another();
+    expect(await another.asserted(space.scope, space.name, asked)).toEqual(told);
+    // Removed, and found again: what was asserted once is not.
+    await space.remove([...first, ...then]);
+    expect(await space.asserted([...first, ...then])).toEqual([false, false, false, false]);
+    await space.insert([...first, ...then], "doc", 3);
+    expect(await space.asserted([...first, ...then])).toEqual([false, false, false, false]);
+    await space.removeSource("doc");
+    expect(await space.asserted(asserted)).toEqual([true, true]);
+    expect(sorted(await space.all())).toEqual(sorted(asserted));
   });
 
   fixture.test("R-TG-131 the same from the same source again changes nothing, and each passage is told", async () => {

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { iri, type Quad } from "../../domain/rdf.ts";
 import { tenantScope, type Scope } from "../../domain/scope.ts";
 import type { TripleStore } from "../../ports/triple-store.ts";
-import { failure, quad, sorted, type Space, type TripleFixture } from "./fixture.ts";
+import { failure, quad, sorted, sortedParts, type Space, type TripleFixture } from "./fixture.ts";
 import { patternsOf } from "./oracle.ts";
 
 /** Every method, with arguments that are right but for the scope. */
@@ -15,6 +15,8 @@ function calls(store: TripleStore, scope: Scope, space: string): (() => Promise<
     () => store.match(scope, space, {}),
     () => store.count(scope, space, {}),
     () => store.supports(scope, space, [quad("s", "p", "o")]),
+    () => store.asserted(scope, space, [quad("s", "p", "o")]),
+    () => store.ofSource(scope, space, "a"),
     () => store.graphs(scope, space),
     () => store.usage(scope, space),
     () => store.spaces(scope),
@@ -31,7 +33,7 @@ export function tenancy(fixture: TripleFixture): void {
       for (const call of calls(fixture.store, scope as unknown as Scope, "s")) await failure(call(), "UNAUTHENTICATED");
     for (const space of [undefined, null, "", 7, {}] as unknown[]) {
       const refused = calls(fixture.store, real, space as string);
-      refused.splice(8, 1);
+      refused.splice(10, 1);
       for (const call of refused) await failure(call(), "INVALID");
     }
   });
@@ -50,6 +52,7 @@ export function tenancy(fixture: TripleFixture): void {
         expect(await space.count(pattern)).toBe(expected.length);
       }
       expect(await space.all({ o: iri(`own${(i + 1) % 3}`) })).toEqual([]);
+      expect(sortedParts(await space.allOfSource("doc"))).toEqual(sortedParts(own.map((row) => ({ quad: row, parts: [i] }))));
       expect(await space.supports(shared)).toEqual([[{ source: "doc", part: i }], [{ source: "doc", part: i }]]);
     }
     await (spaces[0] as Space).removeSource("doc");
@@ -65,6 +68,8 @@ export function tenancy(fixture: TripleFixture): void {
       expect(await space.match({})).toEqual({ quads: [], examined: 0 });
       expect(await space.count({ s: iri("s") })).toBe(0);
       expect(await space.supports([quad("s", "p", "o")])).toEqual([[]]);
+      expect(await space.asserted([quad("s", "p", "o")])).toEqual([false]);
+      expect(await space.ofSource("a")).toEqual({ quads: [], examined: 0 });
       expect(await space.graphs()).toEqual([]);
       expect(await space.usage()).toEqual({ quads: 0, supports: 0, terms: 0 });
       await failure(space.insert([quad("s", "p", "o")]), "NOT_FOUND");

@@ -4,6 +4,7 @@ import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { vectorLimits } from "../limits.ts";
 import { checkVector } from "../log/rows.ts";
 import { shortestLength } from "../segment/quantize.ts";
+import type { TermCounts } from "../text/statistics.ts";
 import type { ReadOptions } from "./reader.ts";
 
 export type QueryMode = "vector" | "keyword" | "hybrid";
@@ -22,6 +23,11 @@ export interface QueryInput extends ReadOptions {
   readonly minScore?: number | undefined;
   /** Also the vectors themselves. */
   readonly includeVectors?: boolean | undefined;
+  /**
+   * The sum of what `countTerms` told of other collections, of which the hits are to be put into one order with these: words weigh as
+   * if all their rows were here, so that scores of keywords can be compared.
+   */
+  readonly elsewhere?: TermCounts | undefined;
 }
 
 export interface CheckedQuery {
@@ -33,6 +39,7 @@ export interface CheckedQuery {
   readonly recall: number | undefined;
   readonly minScore: number | undefined;
   readonly includeVectors: boolean;
+  readonly elsewhere: TermCounts | undefined;
 }
 
 const limitDefault = 10;
@@ -57,6 +64,7 @@ export function checkQuery(input: QueryInput, dims: number): CheckedQuery {
     vector: mode === "keyword" ? undefined : withDirection(checkVector(input.vector, "vector", dims)),
     text: mode === "vector" ? undefined : checkText(input.text),
     includeVectors: input.includeVectors ?? false,
+    elsewhere: input.elsewhere === undefined ? undefined : checkCounts(input.elsewhere),
   };
 }
 
@@ -75,7 +83,15 @@ function checkMode({ mode, vector, text }: QueryInput): QueryMode {
   return mode;
 }
 
-function checkText(text: unknown): string {
+function checkCounts(counts: TermCounts): TermCounts {
+  const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+  const { rows, tokens, frequencies } = (counts ?? {}) as Partial<TermCounts>;
+  const known = frequencies instanceof Map && frequencies.values().every((frequency) => isCount(frequency) && frequency <= (rows as number));
+  if (!isCount(rows) || !isCount(tokens) || !known) throw invalid("elsewhere: must be what countTerms told of other collections, added up.");
+  return counts;
+}
+
+export function checkText(text: unknown): string {
   if (typeof text !== "string" || text.length > vectorLimits.queryTextCharsMax)
     throw invalid(`text: must be a text of at most ${vectorLimits.queryTextCharsMax} characters.`);
   return text;

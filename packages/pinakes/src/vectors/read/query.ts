@@ -8,6 +8,7 @@ import { compileFilter } from "../../domain/filter.ts";
 import { vectorLimits } from "../limits.ts";
 import type { SearchPool, SearchSource } from "../search/pool.ts";
 import type { FieldHeader } from "../segment/segment-bytes.ts";
+import type { TermCounts } from "../text/statistics.ts";
 import type { CheckedQuery, QueryMode } from "./query-input.ts";
 import { partLimit, rank } from "./rank.ts";
 import { liveRows, type View, type ViewSource } from "./view.ts";
@@ -37,7 +38,7 @@ export interface Searcher {
 }
 
 export async function queryView({ pool, cache }: Searcher, view: View, query: CheckedQuery): Promise<QueryResult> {
-  const { mode, limit, vector, text, filter, recall, minScore } = query;
+  const { mode, limit, vector, text, filter, recall, minScore, elsewhere } = query;
   const answer = { mode, version: view.manifest.version, seq: view.seq };
   if (filter !== undefined) checkFilter(view, filter);
   const sources = searchable(cache, view);
@@ -49,10 +50,16 @@ export async function queryView({ pool, cache }: Searcher, view: View, query: Ch
     ...(text === undefined ? {} : { text }),
     ...(recall === undefined ? {} : { recall }),
     ...(filter === undefined ? {} : { filter }),
+    ...(elsewhere === undefined ? {} : { elsewhere }),
   });
   const ranked = rank(result, mode, limit);
   const wanted = minScore === undefined ? ranked : ranked.filter(({ score }) => score >= minScore);
   return { hits: wanted.map((hit) => readHit(view, hit, query.includeVectors)), ...answer };
+}
+
+/** What a query by this text counts in the view. */
+export async function countTermsOfView({ pool, cache }: Searcher, view: View, text: string): Promise<TermCounts> {
+  return pool.count(searchable(cache, view), text);
 }
 
 const searchables = new WeakMap<View, readonly SearchSource[]>();

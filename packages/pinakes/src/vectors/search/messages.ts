@@ -2,6 +2,7 @@
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
+import type { TermCounts } from "../text/statistics.ts";
 
 export type Order =
   | { readonly kind: "load"; readonly id: string; readonly loaded: LoadedSegment }
@@ -17,6 +18,10 @@ export interface SearchTask {
   readonly k: number;
   readonly recall?: number | undefined;
   readonly filter?: Filter | undefined;
+  /** Rows of other collections that weigh the words of `text` too. */
+  readonly elsewhere?: TermCounts | undefined;
+  /** A text whose words are only counted. */
+  readonly counted?: string | undefined;
 }
 
 export interface TaskSource {
@@ -30,8 +35,15 @@ export interface TaskSource {
 /** Hits as source, row, score, source, row, score, …: far cheaper to send than objects. */
 export type FlatHits = readonly number[];
 
+/** What a task asked for. */
+export interface TaskParts {
+  readonly vector?: FlatHits | undefined;
+  readonly text?: FlatHits | undefined;
+  readonly counts?: TermCounts | undefined;
+}
+
 export type Answer =
-  | { readonly call: number; readonly vector?: FlatHits | undefined; readonly text?: FlatHits | undefined }
+  | ({ readonly call: number } & TaskParts)
   | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } };
 
 export function sendError(error: unknown): { readonly code: ErrorCode; readonly detail: string } {

@@ -2,10 +2,10 @@
 import { Worker } from "node:worker_threads";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
-import type { Answer, Order, SearchTask } from "./messages.ts";
+import type { Answer, Order, SearchTask, TaskParts } from "./messages.ts";
 
 interface Waiting {
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (parts: TaskParts) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -53,12 +53,12 @@ export class PoolThread {
     this.order({ kind: "dead", id, rows: dead.rows, words: dead.words });
   }
 
-  search(task: SearchTask): Promise<Answer> {
+  search(task: SearchTask): Promise<TaskParts> {
     this.#calls += 1;
     const call = this.#calls;
     // While somebody waits for an answer the process must not end.
     if (this.#waiting.size === 0) this.#worker.ref();
-    const answer = new Promise<Answer>((resolve, reject) => this.#waiting.set(call, { resolve, reject }));
+    const answer = new Promise<TaskParts>((resolve, reject) => this.#waiting.set(call, { resolve, reject }));
     this.order({ kind: "search", call, task });
     return answer;
   }

@@ -10,7 +10,8 @@ import { equalRows, evaluateFilter, matchesAtMost } from "../filter/evaluate.ts"
 import { codeStrideOf } from "../kernels/context.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
-import type { Answer, FlatHits, SearchTask, TaskSource } from "./messages.ts";
+import { noTerms, type TermCounts } from "../text/statistics.ts";
+import type { FlatHits, SearchTask, TaskParts, TaskSource } from "./messages.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { PoolThread } from "./pool-thread.ts";
 import { bestOf, flatHits, runTask } from "./run-task.ts";
@@ -32,6 +33,8 @@ export interface SearchRequest {
   /** Share of the true best k by vector that should be found, on average. */
   readonly recall?: number;
   readonly filter?: Filter;
+  /** Rows of other collections that weigh the words of `text` too: see `count`. */
+  readonly elsewhere?: TermCounts;
 }
 
 export interface SearchSource {
@@ -113,36 +116,50 @@ export class SearchPool {
   }
 
   async search(request: SearchRequest): Promise<SearchResult> {
-    if (this.#closed) throw new PinakesError("UNAVAILABLE", "The search pool is closed.", { retryable: false });
+    this.#requireOpen();
     const costs = request.sources.map(({ segment }) => this.#bytesRead(segment, request));
     const cost = costs.reduce((sum, bytes) => sum + bytes, 0);
     const { vector, text, k } = request;
     if (k <= inlineHitsMax && cost < this.#inlineBytesMax && (await this.#turn.take(cost))) {
       return {
         ...(vector === undefined ? {} : { vector: hitsOf(this.#inline(request, vector)) }),
-        ...(text === undefined ? {} : { text: hitsOf(this.#inlineText(request, text)) }),
+        ...(text === undefined ? {} : { text: hitsOf(this.#inlineWords({ ...request, text }).text ?? []) }),
       };
     }
     const groups = cost < this.#splitBytesMin || vector === undefined ? [request.sources.map((_, i) => i)] : this.#groups(costs);
-    if (groups.length === 1) return resultOf(await this.#ask(request, groups[0] as number[], request.vector, request.text));
+    if (groups.length === 1) return resultOf(await this.#ask(request, groups[0] as number[], { vector, text }));
     const [words, ...vectors] = await Promise.all([
       request.text === undefined
         ? undefined
         : this.#ask(
             request,
             request.sources.map((_, i) => i),
-            undefined,
-            request.text,
+            { text },
           ),
-      ...groups.map((group) => this.#ask(request, group, request.vector, undefined)),
+      ...groups.map((group) => this.#ask(request, group, { vector })),
     ]);
     const lists = vectors.map((answer) => answer?.vector ?? []);
     return resultOf({ vector: bestOf(lists, request.k), ...(words?.text === undefined ? {} : { text: words.text }) });
   }
 
+  /** What a search for this text counts in these sources, for a search of other sources. */
+  async count(sources: readonly SearchSource[], text: string): Promise<TermCounts> {
+    this.#requireOpen();
+    const cost = sources.reduce((sum, { segment }) => sum + this.#bytesRead(segment, { text }), 0);
+    const inline = cost < this.#inlineBytesMax && (await this.#turn.take(cost));
+    const request = { sources, k: 0 };
+    const all = sources.map((_, i) => i);
+    const { counts } = inline ? this.#inlineWords({ ...request, counted: text }) : await this.#ask(request, all, { counted: text });
+    return counts ?? noTerms;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#threads.map(async (thread) => thread?.close()));
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new PinakesError("UNAVAILABLE", "The search pool is closed.", { retryable: false });
   }
 
   #start(slot: number): PoolThread {
@@ -162,15 +179,15 @@ export class SearchPool {
     return idlest as PoolThread;
   }
 
-  async #ask(request: SearchRequest, numbers: readonly number[], vector?: Float32Array, text?: string): Promise<Parts> {
+  async #ask(request: SearchRequest, numbers: readonly number[], asked: Asked): Promise<TaskParts> {
     const thread = this.#idlest();
     const sources = numbers.map((number): TaskSource => {
       const { segment, dead, lists } = request.sources[number] as SearchSource;
       if (dead !== undefined) thread.useDead(segment, dead);
       return lists === undefined ? { id: segment, number, dead: dead !== undefined } : { id: segment, number, dead: dead !== undefined, lists };
     });
-    const { k, recall, filter } = request;
-    const task: SearchTask = { sources, k, vector, text, recall, filter };
+    const { k, recall, filter, elsewhere } = request;
+    const task: SearchTask = { sources, k, recall, filter, elsewhere: asked.text === undefined ? undefined : elsewhere, ...asked };
     return thread.search(task);
   }
 
@@ -181,7 +198,7 @@ export class SearchPool {
   }
 
   /** Roughly what a vector search reads of a segment. */
-  #bytesRead(segment: string, { recall, filter, vector, text }: SearchRequest): number {
+  #bytesRead(segment: string, { recall, filter, vector, text }: Omit<SearchRequest, "sources" | "k">): number {
     const { rows, dims, ivf } = this.#loaded(segment).header;
     const words = text === undefined ? 0 : rows * textBytesPerRow;
     if (vector === undefined) return words;
@@ -194,10 +211,10 @@ export class SearchPool {
     return words + read * codeStrideOf(dims);
   }
 
-  #inlineText({ sources, k, filter }: SearchRequest, text: string): FlatHits {
-    const task = { sources: sources.map(({ segment, dead }, number) => ({ id: segment, number, dead: dead !== undefined })), text, k, filter };
+  #inlineWords({ sources, k, filter, elsewhere, text, counted }: Omit<SearchRequest, "vector" | "recall"> & Asked): TaskParts {
+    const named = sources.map(({ segment, dead }, number) => ({ id: segment, number, dead: dead !== undefined }));
     const deadOf = new Map(sources.map(({ segment, dead }) => [segment, dead]));
-    return runTask(task, (id) => ({ search: this.#ownSearch(id), dead: deadOf.get(id) })).text ?? [];
+    return runTask({ sources: named, k, filter, elsewhere, text, counted }, (id) => ({ search: this.#ownSearch(id), dead: deadOf.get(id) }));
   }
 
   #ownSearch(segment: string): SegmentSearch {
@@ -230,9 +247,10 @@ export class SearchPool {
   }
 }
 
-type Parts = Exclude<Answer, { readonly error: unknown }> | { readonly vector?: FlatHits; readonly text?: FlatHits };
+/** What of a task some sources are asked for. */
+type Asked = Pick<SearchTask, "vector" | "text" | "counted">;
 
-function resultOf({ vector, text }: { readonly vector?: FlatHits | undefined; readonly text?: FlatHits | undefined }): SearchResult {
+function resultOf({ vector, text }: TaskParts): SearchResult {
   return { ...(vector === undefined ? {} : { vector: hitsOf(vector) }), ...(text === undefined ? {} : { text: hitsOf(text) }) };
 }
 

@@ -4,8 +4,9 @@ import { evaluateFilter } from "../filter/evaluate.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import { analyzerFor } from "../text/analyzer.ts";
-import { keywordSearch } from "../text/keyword-search.ts";
-import type { FlatHits, SearchTask } from "./messages.ts";
+import { countTerms, keywordSearch } from "../text/keyword-search.ts";
+import { noTerms, type TermCounts } from "../text/statistics.ts";
+import type { FlatHits, SearchTask, TaskParts } from "./messages.ts";
 import type { SegmentSearch, VectorHits } from "./search-segment.ts";
 
 /** A segment as a thread knows it. */
@@ -22,7 +23,7 @@ interface Source {
   readonly lists: Uint32Array | undefined;
 }
 
-export function runTask(task: SearchTask, segmentFor: (id: string) => ThreadSegment | undefined): { vector?: FlatHits; text?: FlatHits } {
+export function runTask(task: SearchTask, segmentFor: (id: string) => ThreadSegment | undefined): TaskParts {
   const sources = task.sources.map(({ id, number, dead, lists }): Source => {
     const known = segmentFor(id);
     if (known === undefined) throw new PinakesError("INTERNAL", `Segment ${id} was not loaded into the search pool.`);
@@ -32,6 +33,7 @@ export function runTask(task: SearchTask, segmentFor: (id: string) => ThreadSegm
   return {
     ...(task.vector === undefined ? {} : { vector: vectorHits(task, task.vector, sources) }),
     ...(task.text === undefined ? {} : { text: textHits(task, task.text, sources) }),
+    ...(task.counted === undefined ? {} : { counts: countsOf(task.counted, sources) }),
   };
 }
 
@@ -48,7 +50,7 @@ export function flatHits(source: number, { rows, scores }: VectorHits): FlatHits
   return flat;
 }
 
-function textHits({ k }: SearchTask, text: string, sources: readonly Source[]): FlatHits {
+function textHits({ k, elsewhere }: SearchTask, text: string, sources: readonly Source[]): FlatHits {
   const first = sources[0];
   if (first === undefined) return [];
   const analyzer = analyzerFor(first.search.segment.header.language);
@@ -60,9 +62,16 @@ function textHits({ k }: SearchTask, text: string, sources: readonly Source[]): 
       ...(allowed === undefined ? {} : { allowed }),
     })),
     text,
-    { k, analyzer, textOf: (source, row) => rows[source]?.text(row) },
+    { k, analyzer, textOf: (source, row) => rows[source]?.text(row), elsewhere },
   );
   return hits.flatMap(({ source, row, score }) => [(sources[source] as Source).number, row, score]);
+}
+
+function countsOf(text: string, sources: readonly Source[]): TermCounts {
+  const first = sources[0];
+  if (first === undefined) return noTerms;
+  const live = sources.map(({ search, dead }) => ({ segment: search.segment, ...(dead === undefined ? {} : { dead }) }));
+  return countTerms(live, text, analyzerFor(first.search.segment.header.language));
 }
 
 /** The best k of several lists; ties by source, then row. */

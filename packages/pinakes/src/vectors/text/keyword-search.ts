@@ -1,5 +1,6 @@
 /**
- * BM25 over the rows of several segments as if they were one: a row's score depends on the live rows, not on how they are spread.
+ * BM25 over the rows of several segments as if they were one: a row's score depends on the live rows, not on how they are spread. With the
+ * counts of other collections it scores as if their rows were here too: so hits of several collections can be put into one order.
  *
  * Any of the terms makes a row a hit. A term that the query repeats weighs as often as it is repeated. A row that holds a "quoted
  * phrase" word for word scores ×1.5 for each such phrase; its words also count as terms.
@@ -9,7 +10,7 @@ import type { SegmentBytes } from "../segment/segment-bytes.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { boostPhrases, phrasesOf, type Phrase, type TextOf } from "./phrases.ts";
 import { searchRows } from "./search-rows.ts";
-import { liveFrequency, liveTotals, type IndexedSource } from "./statistics.ts";
+import { liveFrequency, liveTotals, type IndexedSource, type TermCounts } from "./statistics.ts";
 import { cursorAt, type TermScale } from "./term-cursor.ts";
 import { textIndexOf } from "./text-index.ts";
 import { averageLength, bm25 } from "./text-writer.ts";
@@ -32,6 +33,8 @@ export interface KeywordOptions {
   readonly analyzer: Analyzer;
   /** A row's text. Without it quoted phrases are only terms. */
   readonly textOf?: TextOf;
+  /** Rows of other collections that take part in the weight of each term. */
+  readonly elsewhere?: TermCounts | undefined;
 }
 
 /** A term of the query in each source that has it. */
@@ -43,36 +46,61 @@ export interface QueryTerm {
 
 /** Best first; ties by source order, then row. */
 export function keywordSearch(sources: readonly KeywordSource[], query: string, options: KeywordOptions): KeywordHit[] {
-  const { analyzer, k, textOf } = options;
+  const { analyzer, k, textOf, elsewhere } = options;
   if (k < 1) return [];
-  const indexed = sources.map(({ segment, dead, allowed }) => ({ index: textIndexOf(segment), dead, allowed }));
-  const totals = liveTotals(indexed);
-  const terms = queryTerms(indexed, totals.rows, analyzer.tokens(query));
+  const indexed = indexedSources(sources);
+  const own = liveTotals(indexed);
+  const rows = own.rows + (elsewhere?.rows ?? 0);
+  const average = averageLength(rows, own.tokens + (elsewhere?.tokens ?? 0));
+  const terms = queryTerms(indexed, rows, analyzer.tokens(query), elsewhere);
   if (terms.length === 0) return [];
   const phrases: readonly Phrase[] = textOf === undefined ? [] : phrasesOf(query, analyzer);
-  const search = (of: readonly IndexedSource[], count: number): KeywordHit[] => bestRows(of, terms, totals.average, count);
+  const search = (of: readonly IndexedSource[], count: number): KeywordHit[] => bestRows(of, terms, average, count);
   const hits = search(indexed, k);
   if (phrases.length === 0 || textOf === undefined) return hits;
   return boostPhrases({ sources: indexed, phrases, hits, search, textOf, analyzer, k });
 }
 
-function queryTerms(sources: readonly IndexedSource[], rows: number, tokens: readonly string[]): QueryTerm[] {
+/** What a search for this question counts here, for searches elsewhere. */
+export function countTerms(sources: readonly Omit<KeywordSource, "allowed">[], query: string, analyzer: Analyzer): TermCounts {
+  const indexed = indexedSources(sources);
+  const frequencies = new Map<string, number>();
+  for (const token of new Set(analyzer.tokens(query))) {
+    const { frequency } = lookUp(indexed, token);
+    if (frequency > 0) frequencies.set(token, frequency);
+  }
+  return { ...liveTotals(indexed), frequencies };
+}
+
+function indexedSources(sources: readonly KeywordSource[]): IndexedSource[] {
+  return sources.map(({ segment, dead, allowed }) => ({ index: textIndexOf(segment), dead, allowed }));
+}
+
+function queryTerms(sources: readonly IndexedSource[], rows: number, tokens: readonly string[], elsewhere: TermCounts | undefined): QueryTerm[] {
   const repeats = new Map<string, number>();
   for (const token of tokens) repeats.set(token, (repeats.get(token) ?? 0) + 1);
   const terms: QueryTerm[] = [];
   for (const [token, count] of repeats) {
-    const bytes = Buffer.from(token, "utf8");
-    let frequency = 0;
-    const numbers = sources.map((source) => {
-      const number = source.index.find(bytes);
-      if (number >= 0) frequency += liveFrequency(source, number);
-      return number;
-    });
+    const { numbers, frequency: own } = lookUp(sources, token);
+    // Also those that only others have: the sum of all weights decides how scores are rounded, which must be the same everywhere.
+    const frequency = own + (elsewhere?.frequencies.get(token) ?? 0);
     if (frequency === 0) continue;
     const idf = Math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5));
     terms.push({ weight: count * idf * (bm25.k1 + 1), numbers });
   }
   return terms;
+}
+
+/** The number of a term in each source, and how many live rows hold it. */
+function lookUp(sources: readonly IndexedSource[], token: string): { readonly numbers: readonly number[]; readonly frequency: number } {
+  const bytes = Buffer.from(token, "utf8");
+  let frequency = 0;
+  const numbers = sources.map((source) => {
+    const number = source.index.find(bytes);
+    if (number >= 0) frequency += liveFrequency(source, number);
+    return number;
+  });
+  return { numbers, frequency };
 }
 
 function bestRows(sources: readonly IndexedSource[], terms: readonly QueryTerm[], average: number, k: number): KeywordHit[] {

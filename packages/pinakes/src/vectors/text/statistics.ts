@@ -4,13 +4,26 @@
  */
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { TextIndex } from "./text-index.ts";
-import { averageLength, blockRows } from "./text-writer.ts";
+import { blockRows } from "./text-writer.ts";
 
 export interface IndexedSource {
   readonly index: TextIndex;
   readonly dead: Bitmap | undefined;
   readonly allowed: Bitmap | undefined;
 }
+
+/** What BM25 must know of many rows to weigh the terms of one question. Counts of several collections can be added up. */
+export interface TermCounts {
+  /** With at least one term. */
+  readonly rows: number;
+  /** Of all these rows together: how many terms they have. */
+  readonly tokens: number;
+  /** How many rows hold each term of the question; what none holds may be left out. */
+  readonly frequencies: ReadonlyMap<string, number>;
+}
+
+/** Of no rows. */
+export const noTerms: TermCounts = Object.freeze({ rows: 0, tokens: 0, frequencies: new Map<string, number>() });
 
 interface DeadCounts {
   readonly index: TextIndex;
@@ -24,8 +37,8 @@ const known = new WeakMap<Bitmap, DeadCounts>();
 const rows = new Uint32Array(blockRows);
 const counts = new Uint32Array(blockRows);
 
-/** Live rows with at least one term, and their mean length in terms. */
-export function liveTotals(sources: readonly IndexedSource[]): { readonly rows: number; readonly average: number } {
+/** Live rows with at least one term, and how many terms they have. */
+export function liveTotals(sources: readonly IndexedSource[]): Pick<TermCounts, "rows" | "tokens"> {
   let live = 0;
   let tokens = 0;
   for (const { index, dead } of sources) {
@@ -33,7 +46,7 @@ export function liveTotals(sources: readonly IndexedSource[]): { readonly rows: 
     live += index.rowsWithText - (gone?.rowsWithText ?? 0);
     tokens += index.tokens - (gone?.tokens ?? 0);
   }
-  return { rows: live, average: averageLength(live, tokens) };
+  return { rows: live, tokens };
 }
 
 /** Live rows of one source that hold the term. */

@@ -1,0 +1,49 @@
+/**
+ * One scale for the keyword scores of several collections.
+ *
+ * BM25 weighs a word by how many rows hold it. A collection that weighs by its own rows alone has a scale of its own: the only document
+ * that knows zebras scores 0.6 in a collection of one, and one that shares a common word with the question scores 5 among thousands. So
+ * the words are counted in all collections of a search first, and each is then searched as if the rows of the others were there too:
+ * scores and order of keywords are those of one collection that holds everything. A search of one collection counts nothing.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { TermCounts } from "../../vectors/index.ts";
+
+/** For each place what all the other places count together. */
+export async function countElsewhere<Place>(places: readonly Place[], count: (place: Place) => Promise<TermCounts>): Promise<ReadonlyMap<Place, TermCounts>> {
+  if (places.length < 2) return new Map();
+  const counted = await Promise.all(places.map(async (place) => ({ place, own: await countedOrNone(place, count) })));
+  const all = sum(counted.flatMap(({ own }) => own ?? []));
+  return new Map(counted.map(({ place, own }) => [place, own === undefined ? all : without(all, own)]));
+}
+
+/** Nothing where nothing was ever ingested, or of the time that was asked for nothing is kept: the search itself says what is wrong. */
+async function countedOrNone<Place>(place: Place, count: (place: Place) => Promise<TermCounts>): Promise<TermCounts | undefined> {
+  try {
+    return await count(place);
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+function sum(counts: readonly TermCounts[]): TermCounts {
+  const frequencies = new Map<string, number>();
+  let rows = 0;
+  let tokens = 0;
+  for (const one of counts) {
+    rows += one.rows;
+    tokens += one.tokens;
+    for (const [term, frequency] of one.frequencies) frequencies.set(term, (frequencies.get(term) ?? 0) + frequency);
+  }
+  return { rows, tokens, frequencies };
+}
+
+function without(all: TermCounts, own: TermCounts): TermCounts {
+  const frequencies = new Map<string, number>();
+  for (const [term, frequency] of all.frequencies) {
+    const left = frequency - (own.frequencies.get(term) ?? 0);
+    if (left > 0) frequencies.set(term, left);
+  }
+  return { rows: all.rows - own.rows, tokens: all.tokens - own.tokens, frequencies };
+}
