@@ -6,7 +6,7 @@ import { openMemoryItems } from "../drivers/memory/index.ts";
 import type { TripleStore } from "../ports/triple-store.ts";
 import { createTripleStore } from "./create-triple-store.ts";
 import { openItemTriples } from "./on-items/index.ts";
-import type { TripleEngine } from "./triple-engine.ts";
+import type { SourceRequest, TripleEngine } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
 const system = systemScope("tests of the limits of triples", () => undefined);
@@ -88,6 +88,56 @@ it("removeSourceRowsMax: a source goes in steps of so many rows, all of it in on
   const past = steps(removeSourceRowsMax + 1);
   expect(await past.store.removeSource(scope, "a", "doc")).toEqual({ inserted: 0, removed: removeSourceRowsMax + 1 });
   expect(past.asked).toEqual([removeSourceRowsMax, removeSourceRowsMax]);
+});
+
+/** An engine whose only source supports a quad for each `parts`, with so many of them; it notes how much is read at once. */
+function sourceOf(parts: readonly number[]): { readonly store: TripleStore; readonly asked: number[] } {
+  const asked: number[] = [];
+  const all = parts.flatMap((count, n) => Array.from({ length: count }, (_, part) => ({ quad: quad(n), part })));
+  const rows = all.map((row, i) => ({ ...row, place: String(i + 1) }));
+  const engine = {
+    capabilities: { engine: "a source", reads: "strong", atomicQuadsMax: 1, durable: false },
+    ofSource: async (_: unknown, { after = "0", limit }: SourceRequest) => {
+      asked.push(limit);
+      const some = rows.slice(Number(after), Number(after) + limit);
+      return { rows: some, next: some.length < limit ? undefined : some.at(-1)?.place, examined: some.length };
+    },
+  };
+  return { store: createTripleStore(engine as unknown as TripleEngine), asked };
+}
+
+it("sourcePageSupportsMax: a page of a source tells so many supports, and the parts of a quad that has more go on on the next", async () => {
+  const { sourcePageSupportsMax } = tripleLimits;
+  const at = await sourceOf([1, sourcePageSupportsMax - 1]).store.ofSource(scope, "a", "doc");
+  expect([at.quads.map(({ parts }) => parts.length), at.cursor, at.examined]).toEqual([[1, sourcePageSupportsMax - 1], undefined, sourcePageSupportsMax]);
+  const { store: past } = sourceOf([1, sourcePageSupportsMax, 1]);
+  const first = await past.ofSource(scope, "a", "doc");
+  expect([first.quads.map(({ parts }) => parts.length), typeof first.cursor]).toEqual([[1, sourcePageSupportsMax - 1], "string"]);
+  const second = await past.ofSource(scope, "a", "doc", { cursor: first.cursor });
+  expect([second.quads, second.cursor]).toEqual([
+    [
+      { quad: quad(1), parts: [sourcePageSupportsMax - 1] },
+      { quad: quad(2), parts: [0] },
+    ],
+    undefined,
+  ]);
+});
+
+it("sourceStepRowsMax, sourceStepRowsMin: a page of a source is read in steps of so many rows at most, and so many at least", async () => {
+  const { sourceStepRowsMax, sourceStepRowsMin } = tripleLimits;
+  const ones = (count: number) => sourceOf(Array.from({ length: count }, () => 1));
+  const large = ones(sourceStepRowsMax + 10);
+  // With the row that tells whether there is more, this fits into one step, and one quad more does not.
+  await large.store.ofSource(scope, "a", "doc", { limit: sourceStepRowsMax - 1 });
+  expect(large.asked.splice(0)).toEqual([sourceStepRowsMax]);
+  await large.store.ofSource(scope, "a", "doc", { limit: sourceStepRowsMax });
+  expect(large.asked.splice(0)).toEqual([sourceStepRowsMax, sourceStepRowsMin]);
+  await large.store.ofSource(scope, "a", "doc", { limit: sourceStepRowsMin });
+  expect(large.asked.splice(0)).toEqual([sourceStepRowsMin + 1]);
+  for (const limit of [1, sourceStepRowsMin - 1]) {
+    const page = await large.store.ofSource(scope, "a", "doc", { limit });
+    expect([page.quads.length, page.examined, large.asked.splice(0)]).toEqual([limit, sourceStepRowsMin, [sourceStepRowsMin]]);
+  }
 });
 
 it("purgeRowsDefault: one call of a purge removes so many rows when nobody says how many, and says whether there are more", async () => {

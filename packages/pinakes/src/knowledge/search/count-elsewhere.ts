@@ -9,18 +9,20 @@
 import { PinakesError } from "../../domain/errors.ts";
 import type { TermCounts } from "../../vectors/index.ts";
 
-/** For each place what all the other places count together. */
-export async function countElsewhere<Place>(places: readonly Place[], count: (place: Place) => Promise<TermCounts>): Promise<ReadonlyMap<Place, TermCounts>> {
-  if (places.length < 2) return new Map();
-  const counted = await Promise.all(places.map(async (place) => ({ place, own: await countedOrNone(place, count) })));
+type Count = (name: string) => Promise<TermCounts>;
+
+/** For each of the names what all the others count together. */
+export async function countElsewhere(names: readonly string[], count: Count): Promise<ReadonlyMap<string, TermCounts>> {
+  if (names.length < 2) return new Map();
+  const counted = await Promise.all(names.map(async (name) => ({ name, own: await countedOrNone(name, count) })));
   const all = sum(counted.flatMap(({ own }) => own ?? []));
-  return new Map(counted.map(({ place, own }) => [place, own === undefined ? all : without(all, own)]));
+  return new Map(counted.map(({ name, own }) => [name, own === undefined ? all : without(all, own)]));
 }
 
 /** Nothing where nothing was ever ingested, or of the time that was asked for nothing is kept: the search itself says what is wrong. */
-async function countedOrNone<Place>(place: Place, count: (place: Place) => Promise<TermCounts>): Promise<TermCounts | undefined> {
+async function countedOrNone(name: string, count: Count): Promise<TermCounts | undefined> {
   try {
-    return await count(place);
+    return await count(name);
   } catch (error) {
     if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
     throw error;

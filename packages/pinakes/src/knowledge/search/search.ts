@@ -20,10 +20,10 @@ import { listCollections } from "../model/list-collections.ts";
 import { openToQuery } from "../model/open-or-create.ts";
 import type { Repositories } from "../model/repositories.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { countElsewhere } from "./count-elsewhere.ts";
 import { joinGraph, type Joined } from "./graph-hits.ts";
 import { liveHits } from "./live-hits.ts";
 import { rankHits, type Found } from "./rank-hits.ts";
-import { countElsewhere } from "./count-elsewhere.ts";
 import { provenanceOf, type ProvenanceView } from "./provenance.ts";
 import { searchGraph } from "./search-graph.ts";
 import { checkSearch, type CheckedSearch, type SearchInput } from "./search-input.ts";
@@ -93,7 +93,7 @@ export class Search {
     // Side by side: where the question is embedded, counting its words takes no time of its own.
     const [{ vectors, embedMs }, elsewhere] = await Promise.all([this.#embedded(query, targets), this.#elsewhere(caller, query, targets)]);
     const joined = await knownSomewhere(
-      targets.map((target) => this.#joined(caller, target, query, { vector: vectors.get(target.model), elsewhere: elsewhere.get(target) })),
+      targets.map((target) => this.#joined(caller, target, query, { vector: vectors.get(target.model), elsewhere: elsewhere.get(vectorsOf(target)[0] ?? "") })),
     );
     const hits = rankHits(
       joined.flatMap(({ found }) => found),
@@ -164,14 +164,13 @@ export class Search {
     return { vectors, embedMs: performance.now() - began };
   }
 
-  /** For each collection what all others count of the question's words; nothing where no words are searched, or no other has any. */
-  async #elsewhere(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<ReadonlyMap<Target, TermCounts>> {
+  /** For the vectors of each collection what all others count of the question's words; nothing where no words are searched, or there is no other. */
+  async #elsewhere(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<ReadonlyMap<string, TermCounts>> {
     if (query.mode === "vector" || query.mode === "graph") return new Map();
     const { query: text, asOf } = query;
-    const filled = targets.filter(({ generation }) => generation !== undefined);
-    const count = ({ shelf, generation }: Target) =>
-      this.#parts.vectors.countTerms(caller.scope, shelf.vectors(generation as number), text, asOf === undefined ? {} : { asOf });
-    return countElsewhere(filled, count);
+    // Whoever names a collection twice has its rows counted once.
+    const names = new Set(targets.flatMap(vectorsOf));
+    return countElsewhere([...names], (name) => this.#parts.vectors.countTerms(caller.scope, name, text, { asOf }));
   }
 
   /** Once for each model among the collections. */
@@ -264,6 +263,11 @@ function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): Json
   if (graph === undefined) return {};
   const count = (of: (one: Joined) => number) => joined.reduce((sum, one) => sum + of(one), 0);
   return { graph: { ...graph, entities: count(({ entities }) => entities.length), passages_added: count(({ added }) => added) } };
+}
+
+/** The name of the vectors that answer; none where nothing was ever put into the collection. */
+function vectorsOf({ shelf, generation }: Target): readonly string[] {
+  return generation === undefined ? [] : [shelf.vectors(generation)];
 }
 
 async function sameGeneration({ shelf, generation }: Target): Promise<void> {

@@ -6,6 +6,7 @@ import { Names } from "../names.ts";
 import { scope, TestDatabases } from "../test-databases.ts";
 import { openPostgresTriples } from "./index.ts";
 import { matchSql } from "./match.ts";
+import { ofSourceSql } from "./of-source.ts";
 import { scansOf } from "./scans.ts";
 import { connectionSettings, tripleTables } from "./tables.ts";
 
@@ -83,6 +84,35 @@ it("R-TG-81 R-TG-89 every pattern is one range of the index in its order, right 
   }));
   await load(triples, "a", rows);
   await checkPlans(database, "a", { ...(rows[11] as Quad), g: iri("g1") });
+}, 60_000);
+
+it("R-TG-81 what a source supports is one range of the index by source, from its beginning and from a place, whatever statistics say", async () => {
+  const database = databases.fresh();
+  await using triples = await openPostgresTriples({ url: databases.server.url, database });
+  const raw = await databases.raw();
+  await raw.query(connectionSettings);
+  await triples.open(scope, "a");
+  const rows = Array.from({ length: 2_000 }, (_, i) => ({ s: iri(`s${i % 50}`), p: iri("p"), o: iri(`o${i}`), g: i % 2 === 0 ? "" : iri("g") }));
+  await triples.write(scope, "a", { insert: rows, source: { source: "large", part: 0 } });
+  for (const part of [0, 1]) await triples.write(scope, "a", { insert: rows.slice(0, 40), source: { source: "doc", part } });
+  const tables = tripleTables(new Names(database));
+  const { rows: found } = await raw.query<{ space: string; id: string }>(`SELECT space, id FROM ${tables.terms} WHERE text = '!doc'`);
+  const [space, source] = [Number(found[0]?.space), Number(found[0]?.id)];
+  for (const analyzed of [false, true]) {
+    if (analyzed) await raw.query(`ANALYZE ${tables.supports}`);
+    for (const after of [undefined, [1, 1, 1, 0, 1] as [number, number, number, number, number]]) {
+      const { text, values } = ofSourceSql(tables, space, source, limit, after);
+      const plan = await raw.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+      const nodes = plan.rows.flatMap((row) => row["QUERY PLAN"]).flatMap(({ Plan }) => nodesOf(Plan));
+      const told = JSON.stringify(nodes, null, 1);
+      expect(nodes, told).toHaveLength(2);
+      const scan = nodes[1] as PlanNode;
+      expect(scan["Index Name"], told).toMatch(/_space_source_s_p_o_g_part_idx$/);
+      expect(scan["Index Cond"]?.match(/[<>]=?/g)?.length, told).toBe(2);
+      expect(scan.Filter, told).toBeUndefined();
+      expect(scan["Actual Rows"], told).toBe(limit);
+    }
+  }
 }, 60_000);
 
 it("R-TG-81 R-TG-90 statistics of a large space of another shape do not lead the planner to another index", async () => {

@@ -3,6 +3,7 @@ import { defaultGraph } from "../../../domain/rdf.ts";
 import type { Support } from "../../../ports/triple-store.ts";
 import { badCursor } from "../../../triples/space-errors.ts";
 import type { SourceRequest, SourceResult } from "../../../triples/triple-engine.ts";
+import { tripleLimits } from "../../../triples/triple-limits.ts";
 import type { QuadIds } from "./quad-writer.ts";
 import { assertedSource } from "./schema.ts";
 import type { Statements } from "./statements.ts";
@@ -49,7 +50,7 @@ export function rowsOfSource(
   { source, limit }: SourceRequest,
   place: readonly number[] | undefined,
 ): SourceResult {
-  if (place !== undefined && place.length !== 5) throw badCursor();
+  if (place !== undefined && (place.length !== 5 || (place[4] as number) > tripleLimits.partMax)) throw badCursor();
   const id = statements.first<[number]>("SELECT id FROM sources WHERE space = ? AND name = ?", space, source)?.[0];
   if (id === undefined) return { rows: [], next: undefined, examined: 0 };
   const sql = ofSourceSql(place === undefined ? "first" : "after");

@@ -119,6 +119,20 @@ describe("the SQLite file of triples", () => {
     db.close();
   });
 
+  it("R-TG-81 what a source supports, from its beginning and from a cursor, is one search of the mirror of supports", () => {
+    const dir = folder();
+    prepareTriples(dir);
+    inspect(dir, (db) => {
+      for (const [want, from] of [
+        ["first", ""],
+        ["after", " AND (s,p,o,g,part)>(?,?,?,?,?)"],
+      ] as const) {
+        const plan = db.prepare(`EXPLAIN QUERY PLAN ${ofSourceSql(want)}`).all();
+        expect(plan.map(({ detail }) => detail)).toEqual([`SEARCH supports_by_source USING PRIMARY KEY (space=? AND source=?${from})`]);
+      }
+    });
+  });
+
   it("a term that another one's hash leads to is told apart by its text", async () => {
     const dir = folder();
     const [one, two] = [iri("one"), iri("two")];
