@@ -1,4 +1,9 @@
-/** What happens on the server, as it happens. One stream for the whole page; a screen listens to what it shows. */
+/**
+ * What happens on the server, as it happens. One stream for the whole page; a screen listens to what it shows.
+ *
+ * A page that nobody looks at has none: browsers allow six connections to a server, and six forgotten tabs would starve the seventh. When
+ * it is looked at again it cannot know what it missed, so everything that it shows is read again.
+ */
 import { useEffect, useEffectEvent } from "react";
 import { checkConnection } from "./connection.ts";
 
@@ -14,10 +19,37 @@ const types = ["document.status", "collection.status", "job.progress", "job.done
 const againMs = 2_000;
 
 const listeners = new Set<(event: ServerEvent) => void>();
+const missers = new Set<() => void>();
 let source: EventSource | undefined;
+let wanted = false;
 
-export function openEvents(): void {
-  if (source !== undefined) return;
+/** From now on, whenever somebody looks. */
+export function startEvents(): () => void {
+  wanted = true;
+  openEvents();
+  const looked = () => {
+    if (document.hidden) closeEvents();
+    else if (source === undefined) {
+      openEvents();
+      for (const missed of missers) missed();
+    }
+  };
+  document.addEventListener("visibilitychange", looked);
+  return () => {
+    wanted = false;
+    document.removeEventListener("visibilitychange", looked);
+    closeEvents();
+  };
+}
+
+/** Called when events may have been missed. */
+export function onMissed(missed: () => void): () => void {
+  missers.add(missed);
+  return () => missers.delete(missed);
+}
+
+function openEvents(): void {
+  if (source !== undefined || !wanted || document.hidden) return;
   const opened = new EventSource("/v1/events");
   source = opened;
   for (const type of types) opened.addEventListener(type, (message) => tell(message));
@@ -30,7 +62,7 @@ export function openEvents(): void {
   });
 }
 
-export function closeEvents(): void {
+function closeEvents(): void {
   source?.close();
   source = undefined;
 }

@@ -1,10 +1,15 @@
 /** What the page knows of the server, kept while it is shown; asked again when an event says that it changed. */
 import { QueryClient } from "@tanstack/react-query";
 import { onHealed } from "../api/connection.ts";
-import { onEvent, type ServerEvent } from "../api/events.ts";
+import { onEvent, onMissed, type ServerEvent } from "../api/events.ts";
 import { ProblemError } from "../api/problem.ts";
 
 const triesMax = 2;
+/** A thousand files that are indexed are thousands of events: what they make stale is read again once in so long. */
+const flushMs = 700;
+
+const stale = new Map<string, readonly string[]>();
+let flushing: ReturnType<typeof setTimeout> | undefined;
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -20,9 +25,18 @@ export const queryClient = new QueryClient({
 });
 
 onHealed(() => void queryClient.invalidateQueries());
+onMissed(() => void queryClient.invalidateQueries());
 onEvent((event) => {
-  for (const queryKey of staleKeys(event)) void queryClient.invalidateQueries({ queryKey });
+  for (const key of staleKeys(event)) stale.set(JSON.stringify(key), key);
+  flushing ??= setTimeout(flush, flushMs);
 });
+
+function flush(): void {
+  flushing = undefined;
+  const keys = [...stale.values()];
+  stale.clear();
+  for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey });
+}
 
 /** By convention a key begins with the kind of thing, then its repository and collection. */
 function staleKeys({ type, resource: { repository_id, collection_id } }: ServerEvent): readonly (readonly string[])[] {

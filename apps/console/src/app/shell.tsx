@@ -2,7 +2,7 @@
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu as MenuIcon } from "lucide-react";
 import { useEffect, useState } from "react";
-import { closeEvents, openEvents } from "../api/events.ts";
+import { startEvents } from "../api/events.ts";
 import { cx } from "../lib/class-names.ts";
 import { shellStrings as s } from "../strings/shell.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,10 +16,7 @@ import { navigation } from "./navigation.ts";
 export function Shell() {
   const [navigating, setNavigating] = useState(false);
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
-  useEffect(() => {
-    openEvents();
-    return closeEvents;
-  }, []);
+  useEffect(() => startEvents(), []);
   // A page that was chosen takes the place of the list.
   useEffect(() => setNavigating(false), [pathname]);
   return (
