@@ -48,7 +48,7 @@ export interface OperationFilter {
 }
 
 export const operationListKey = ["operation-list"] as const;
-const lagAgainMs = 10_000;
+const lagAgainMs = 5_000;
 const againMs = 2_000;
 
 export function operationListOptions({ status, collection }: OperationFilter) {

@@ -44,6 +44,6 @@ export const deletionStrings = {
     errors: "Why it is not done",
     retry: "Try again now",
     retried: "What failed is tried again",
-    failedAbout: "It is tried every five minutes all the same.",
+    failedAbout: "It is tried again by itself all the same.",
   },
 } as const;

@@ -15,6 +15,7 @@ export const overviewStrings = {
     dead: (count: string, queue: string) => `${count} given up in the queue ${queue}.`,
     failedDocuments: (count: string) => `${count} could not be indexed.`,
     stuck: (count: string) => `${count} stuck: some store fails again and again.`,
+    late: (age: string, limit: string) => `A deletion is not done after ${age}; ${limit} are allowed.`,
     documents: (count: number) => (count === 1 ? "1 document" : `${count} documents`),
     messages: (count: number) => (count === 1 ? "1 message was" : `${count} messages were`),
     deletions: (count: number) => (count === 1 ? "1 deletion is" : `${count} deletions are`),

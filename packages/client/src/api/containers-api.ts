@@ -136,10 +136,15 @@ export interface ChangesPage {
   readonly more: boolean;
 }
 
+export interface PutContainerOptions extends IfMatch {
+  /** Only if there is none of this name yet; else PRECONDITION_FAILED, and nothing is changed. */
+  readonly ifNoneMatch?: "*" | undefined;
+}
+
 export interface ContainersApi {
   list(): Promise<{ readonly items: readonly ContainerInfo[] }>;
   /** Creates it, or changes its indexes and time to live online. The same again changes nothing. */
-  put(name: string, spec: ContainerSpec, options?: IfMatch): Promise<ContainerInfo>;
+  put(name: string, spec: ContainerSpec, options?: PutContainerOptions): Promise<ContainerInfo>;
   get(name: string): Promise<ContainerInfo>;
   /** One's own only, with everything in it. */
   delete(name: string): Promise<void>;

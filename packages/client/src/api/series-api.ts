@@ -75,6 +75,9 @@ export interface RedactionRule {
 }
 export interface ChainCheck {
   readonly tool_date: string;
+  /** `unchained`: there are entries, and no chain was begun, so nothing can be proved of them. */
+  readonly state: "empty" | "unchained" | "chained";
+  /** Of the chain. */
   readonly entries: number;
   readonly intact: boolean;
   /** The first entry that is not what was written, or is missing. */

@@ -39,6 +39,9 @@ export interface Lease {
   readonly expires_at: string;
 }
 
+/** Who works on it; without the token, which only the holder has. */
+export type LeaseHolder = Omit<Lease, "fencing_token">;
+
 export interface ResumeOptions extends WorkflowWrite {
   /** Takes the lease as well, for this worker. */
   readonly owner?: string | undefined;
@@ -94,6 +97,8 @@ export interface WorkflowsApi {
   checkpoint(workflowId: string, checkpoint: NewCheckpoint, options?: WorkflowWrite): Promise<Checkpoint>;
   checkpoints(workflowId: string, query?: Paging & { readonly order?: "asc" | "desc" | undefined }): Promise<Page<Checkpoint>>;
   checkpointAt(workflowId: string, step: number | "latest"): Promise<Checkpoint>;
+  /** Who holds the lease now; NOT_FOUND when nobody does. */
+  lease(workflowId: string): Promise<LeaseHolder>;
   acquireLease(workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease>;
   renewLease(workflowId: string, options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined }): Promise<Lease>;
   releaseLease(workflowId: string, options: { readonly fencingToken: number }): Promise<void>;

@@ -7,7 +7,13 @@ export function httpContainers(http: Requester): ContainersApi {
   const item = (name: string, id: string): string => path`/v1/containers/${name}/items/${id}`;
   return {
     list: () => http.json("GET", "/v1/containers"),
-    put: (name, spec, options = {}) => http.json("PUT", at(name, ""), { body: spec, ifMatch: options.ifMatch, repeatable: true }),
+    put: (name, spec, { ifMatch, ifNoneMatch } = {}) =>
+      http.json("PUT", at(name, ""), {
+        body: spec,
+        ifMatch,
+        // Who makes a new one and is answered late would be told that it is there already.
+        ...(ifNoneMatch === undefined ? { repeatable: true } : { headers: { "if-none-match": ifNoneMatch } }),
+      }),
     get: (name) => http.json("GET", at(name, "")),
     delete: (name) => http.json("DELETE", at(name, "")),
     indexes: (name) => http.json("GET", at(name, "/indexes")),

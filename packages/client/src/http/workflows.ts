@@ -29,6 +29,7 @@ export function httpWorkflows(http: Requester): WorkflowsApi {
       http.json("POST", path`/v1/workflows/${workflowId}/checkpoints`, { body: checkpoint, idempotencyKey: crypto.randomUUID(), ...conditions(options) }),
     checkpoints: (workflowId, query = {}) => http.json("GET", path`/v1/workflows/${workflowId}/checkpoints`, { query: { ...query } }),
     checkpointAt: (workflowId, step) => http.json("GET", path`/v1/workflows/${workflowId}/checkpoints/${step}`),
+    lease: (workflowId) => http.json("GET", path`/v1/workflows/${workflowId}/lease`),
     acquireLease: (workflowId, { owner, leaseSeconds }) =>
       http.json("POST", path`/v1/workflows/${workflowId}/lease`, { body: { owner, lease_seconds: leaseSeconds } }),
     renewLease: (workflowId, { fencingToken, leaseSeconds }) =>

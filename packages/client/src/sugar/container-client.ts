@@ -11,6 +11,7 @@ import type {
   PartitionKey,
   PatchOperation,
   PatchOptions,
+  PutContainerOptions,
   QueryPlan,
   SqlQuery,
   StoredDocument,
@@ -43,7 +44,7 @@ export interface FollowedChange<Item> extends Omit<ContainerChange, "document"> 
 export interface ContainerClient<Item extends object> {
   readonly name: string;
   /** Creates it, or changes its indexes and time to live. The same again changes nothing. */
-  define(spec: ContainerSpec, options?: IfMatch): Promise<ContainerInfo>;
+  define(spec: ContainerSpec, options?: PutContainerOptions): Promise<ContainerInfo>;
   info(): Promise<ContainerInfo>;
   /** The container with everything in it. */
   drop(): Promise<void>;

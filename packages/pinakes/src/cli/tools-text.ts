@@ -41,8 +41,9 @@ export function invocationText(terminal: Terminal, invocation: Stored<ToolInvoca
   return [head, ...told, part("input", invocation.input_args), part("output", invocation.output_result)].join("\n\n");
 }
 
-export function chainText(terminal: Terminal, { tool_date, entries, intact, broken_at, head }: ChainCheck): string {
-  if (head === null)
+export function chainText(terminal: Terminal, { tool_date, state, entries, intact, broken_at, head }: ChainCheck): string {
+  if (state === "empty") return `On ${tool_date} there are no invocations.`;
+  if (state === "unchained")
     return `On ${tool_date} no invocations were chained: there is nothing to check. Chain them from now on: pinakes tools settings --hash-chain on`;
   const what = `${tool_date}: ${count(entries, "invocation")}`;
   if (intact) return `${what}, all as they were written. The last hash is ${head}.`;

@@ -90,7 +90,10 @@ describe("http: system routes", () => {
       queue: { driver: "items on memory", dedup_window_ms: pinakes.queue.capabilities.dedupWindowMs, durable: false },
       triples: { engine: "items on memory", reads: "strong", atomic_quads_max: 1, durable: false },
       models: [{ id: "all-MiniLM-L6-v2", provider: "local" }],
+      trash_days: 90,
     });
+    await using shorter = await open({ items: "memory:", objects: "memory:", trashDays: 7 });
+    expect(await body(await (await createApp(shorter)).request("/v1/info"))).toMatchObject({ trash_days: 7 });
   });
 });
 

@@ -7,6 +7,7 @@ import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { days } from "../containers/index.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { ContainerDefinition } from "../ports/item-store.ts";
+import { dayMs } from "./limits.ts";
 import type { KnowledgeParts } from "./parts.ts";
 
 export const activityContainer: ContainerDefinition = Object.freeze({ name: "knowledge-activity", partitionKey: ["day"], ttl: days(90) });
@@ -21,7 +22,6 @@ export interface ActivityPoint extends Figures {
 }
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
 const pointsMax = 1_500;
 const spanMsMax = 31 * dayMs;
 

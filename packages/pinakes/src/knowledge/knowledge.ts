@@ -27,6 +27,7 @@ import type { OperationQuery } from "./jobs/operation-desk.ts";
 import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
 import { CollectionDesk, type CollectionChoice } from "./model/collection-desk.ts";
 import type { CollectionPatch, NewCollection, OpenCollection } from "./model/collections.ts";
+import { dayMs, trashMs } from "./limits.ts";
 import { checkLimit, type CollectionQuery } from "./model/list-collections.ts";
 import type { VersionInfo } from "./model/records.ts";
 import type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
@@ -106,6 +107,11 @@ export class Knowledge {
 
   get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
     return this.#parts.embedders.models;
+  }
+
+  /** How long a deleted collection can be had back; 0: not at all. */
+  get trashDays(): number {
+    return (this.#parts.trashMs ?? trashMs) / dayMs;
   }
 
   async createRepository(caller: Caller, input: NewRepository): Promise<RepositoryView> {

@@ -59,5 +59,6 @@ export function readQuotas(input: unknown): Partial<Quotas> {
   return input;
 }
 
+export const dayMs = 86_400_000;
 /** How long a deleted collection can be had back. */
-export const trashMs = 90 * 86_400_000;
+export const trashMs = 90 * dayMs;

@@ -2,7 +2,7 @@
 import type { ChunkingStrategy } from "../domain/chunking.ts";
 import { emptyStats } from "./documents/shelf.ts";
 import { effectiveGraph, type GraphSettings } from "./extraction/index.ts";
-import { effectiveChunking } from "./model/collection-fields.ts";
+import { effectiveChunking, repositoryChunking } from "./model/collection-fields.ts";
 import type { OpenCollection } from "./model/collections.ts";
 import type { Level } from "./model/access.ts";
 import type { Stored } from "./model/library.ts";
@@ -31,6 +31,8 @@ export interface RepositoryView {
   readonly auto_create: boolean;
   readonly create_on_query: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
+  /** What its collections have that say nothing themselves. */
+  readonly effective_chunking_strategy: ChunkingStrategy;
   readonly graph: GraphSettings | null;
   readonly metadata: Metadata;
   readonly personal: boolean;
@@ -52,6 +54,7 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
     auto_create: record.auto_create ?? false,
     create_on_query: record.create_on_query ?? false,
     chunking_strategy: record.chunking_strategy,
+    effective_chunking_strategy: repositoryChunking(record),
     graph: record.graph ?? null,
     metadata: record.metadata,
     personal: record.owner !== null,

@@ -63,6 +63,12 @@ describe.each(engines)("where a triple comes from, on %s", (engine) => {
     const { incarnation } = await knowledge.collection(place.caller, place.repository, place.collection);
     await test.pinakes.triples.write(place.caller.scope, incarnation, { insert: [{ s: "<urn:s>", p: "<urn:p>", o: "<urn:o>", g: "" }] });
     expect(await knowledge.provenance(place.caller, place.repository, place.collection, triple)).toMatchObject({ asserted: true, sources: [] });
+    // Stated by a person and by a document: it is both, and stays when the document goes.
+    const again = await uploaded(place, "b.nt", "<urn:s> <urn:p> <urn:o> .\n");
+    const both = await knowledge.provenance(place.caller, place.repository, place.collection, triple);
+    expect([both.asserted, both.sources.map((one) => one.document_id)]).toEqual([true, [again.document_id]]);
+    await knowledge.deleteDocument(place.caller, place.repository, place.collection, again.document_id);
+    expect(await knowledge.provenance(place.caller, place.repository, place.collection, triple)).toMatchObject({ asserted: true, sources: [] });
     await expect(knowledge.provenance(place.caller, place.repository, place.collection, { ...triple, p: "no iri" })).rejects.toMatchObject({ code: "INVALID" });
   });
 });

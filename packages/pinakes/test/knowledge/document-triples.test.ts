@@ -1,6 +1,7 @@
 /** What the passages of a document state: all of it, nothing of other documents, page by page. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lookedThroughTriplesMax } from "../../src/knowledge/documents/document-triples.ts";
+import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { body, engines, newPlace, openTestPinakes, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
@@ -53,17 +54,47 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     await failure(page(place, document_id), "NOT_FOUND");
   });
 
-  it("R-TG-104 an answer looks at 2,000 triples: at the limit all is told at once, one past it there is a cursor; a wrong cursor or limit is refused", async () => {
+  it("R-TG-104 a page is full and ends where the document does, however many triples the collection has besides; a wrong cursor or limit is refused", async () => {
     const place = await newPlace(test);
-    const { document_id } = await uploaded(place, "last.nt", statement(99_999));
-    await load(place, statements(0, lookedThroughTriplesMax - 1));
-    expect(await page(place, document_id, { limit: 100 })).toMatchObject({ items: [{ s: { value: "urn:s:99999" } }], next_cursor: null });
-    await load(place, statements(lookedThroughTriplesMax, 1));
-    const first = await page(place, document_id, { limit: 100 });
-    expect(first.next_cursor).not.toBeNull();
-    expect(await all(place, document_id)).toEqual([99_999]);
+    await load(place, statements(0, 3_000));
+    const { document_id } = await uploaded(place, "last.nt", statements(99_990, 10));
+    expect(await page(place, document_id, { limit: 10 })).toMatchObject({
+      items: Array.from({ length: 10 }, () => ({ p: { value: "urn:p" } })),
+      next_cursor: null,
+    });
+    const first = await page(place, document_id, { limit: 9 });
+    expect(first.items).toHaveLength(9);
+    const rest = await page(place, document_id, { limit: 9, cursor: first.next_cursor });
+    expect([rest.items.length, rest.next_cursor]).toEqual([1, null]);
+    expect((await all(place, document_id, 3)).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => 99_990 + i));
     const other = await uploaded(place, "other.nt", statement(88_888));
     await failure(page(place, other.document_id, { cursor: first.next_cursor }), "INVALID");
     for (const limit of [0, 101]) await failure(page(place, document_id, { limit }), "INVALID");
+  });
+
+  it("R-TG-128 leave out what is kept beside them to find entities by their names; an answer looks at 2,000 of both, and one past that has a cursor", async () => {
+    const place = await newPlace(test);
+    const label = '<urn:s:00001> <http://www.w3.org/2000/01/rdf-schema#label> "Grace Brewster Hopper" .\n';
+    const { document_id } = await uploaded(place, "named.nt", `${label}${statement(1)}`);
+    const { incarnation } = await test.knowledge.collection(place.caller, place.repository, place.collection);
+    const source = `${document_id}.1.1`;
+    const { triples } = test.pinakes;
+    const stored = (await triples.ofSource(place.caller.scope, incarnation, source)).quads;
+    const hidden = stored.filter(({ quad }) => quad.g === labelsGraph).length;
+    expect([stored.length - hidden, hidden > 1]).toEqual([2, true]);
+    for (const limit of [1, 2, 100]) {
+      const shown = await walk((cursor) => page(place, document_id, { limit, cursor }));
+      expect(shown.map(({ p }) => p.value).toSorted()).toEqual(["http://www.w3.org/2000/01/rdf-schema#label", "urn:p"]);
+    }
+    const more = (from: number, count: number) =>
+      triples.write(place.caller.scope, incarnation, {
+        insert: Array.from({ length: count }, (_, i) => ({ s: `<urn:hidden:${from + i}>`, p: "<urn:p>", o: '"x"', g: labelsGraph })),
+        source: { source, part: 0 },
+      });
+    await more(0, lookedThroughTriplesMax - stored.length);
+    expect(await page(place, document_id, { limit: 100 })).toMatchObject({ items: [{}, {}], next_cursor: null });
+    await more(lookedThroughTriplesMax, 1);
+    expect((await page(place, document_id, { limit: 100 })).next_cursor).not.toBeNull();
+    expect(await walk((cursor) => page(place, document_id, { limit: 100, cursor }))).toHaveLength(2);
   });
 });

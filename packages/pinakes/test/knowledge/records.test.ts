@@ -1,5 +1,7 @@
 /** Repositories and collections as records: defaults, what can change, what cannot, etags, the default collection, archiving. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Caller } from "../../src/domain/caller.ts";
+import { catalogChunking, systemChunking } from "../../src/knowledge/chunking/index.ts";
 import { engines, newPlace, openTestPinakes, upload, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -61,6 +63,21 @@ describe.each(engines)("records on %s", (engine) => {
     expect((await read(collection_id)).own_chunking_strategy).toMatchObject(strategy);
     await expect(update(collection_id, { chunking_strategy: { type: "MAGIC" } })).rejects.toMatchObject({ code: "INVALID" });
     expect((await update(collection_id, { chunking_strategy: null })).own_chunking_strategy).toBeNull();
+  });
+
+  it("R-LISA-13 a repository tells what its collections inherit, its own or that of the system", async () => {
+    const inherited = async (caller: Caller, repository: string) => {
+      const { effective_chunking_strategy, chunking_strategy } = await test.knowledge.repository(caller, repository);
+      const { collection_id } = await test.knowledge.createCollection(caller, repository, { name: `Inherits from ${repository}` });
+      const made = await test.knowledge.collection(caller, repository, collection_id);
+      expect([made.own_chunking_strategy, made.chunking_strategy]).toEqual([null, effective_chunking_strategy]);
+      return { chunking_strategy, effective_chunking_strategy };
+    };
+    await test.knowledge.createRepository(test.admin, { repository_id: "inherits" });
+    expect(await inherited(test.admin, "inherits")).toEqual({ chunking_strategy: null, effective_chunking_strategy: systemChunking });
+    expect(await inherited(test.as("cora"), "me")).toEqual({ chunking_strategy: null, effective_chunking_strategy: catalogChunking });
+    await test.knowledge.updateRepository(test.admin, "inherits", { chunking_strategy: { type: "NONE" } });
+    expect((await inherited(test.admin, "inherits")).effective_chunking_strategy).toEqual({ type: "NONE" });
   });
 
   it("R-LISA-15 R-LISA-37 metadata round-trips; a repository without any has none", async () => {

@@ -46,6 +46,24 @@ describe.each(engines)("searching on %s", (engine) => {
     }
   });
 
+  it("a filter on a field that one of the collections lacks is explained as it is searched; one that none has is refused", async () => {
+    const [with_, without] = [await newPlace(test, "With colours"), await newPlace(test, "Without")];
+    await uploaded(with_, "red.txt", "A red otter.", { metadata: { colour: "red" } });
+    await uploaded(with_, "blue.txt", "A blue otter.", { metadata: { colour: "blue" } });
+    await uploaded(without, "plain.txt", "An otter.");
+    const collections = [with_, without].map(({ repository, collection }) => ({ repository, collection }));
+    const ask = (field: string, explain: boolean) =>
+      test.knowledge.search(test.admin, { query: "otter", mode: "keyword", collections, filter: { [field]: "red" }, explain });
+    const { hits, explain } = await ask("colour", true);
+    expect(hits.map(({ text }) => text)).toEqual(["A red otter."]);
+    expect((await ask("colour", false)).hits).toEqual(hits);
+    expect(explain?.["collections"]).toMatchObject([
+      { passages: 2, removed_by_filter: 1 },
+      { passages: 1, removed_by_filter: 1 },
+    ]);
+    for (const explained of [true, false]) await expect(ask("nowhere", explained)).rejects.toMatchObject({ code: "INVALID" });
+  });
+
   it("R-LISA-72 get, list, count, search, content, passages, jobs and citations all follow the same decision, before and after a group is taken away", async () => {
     const place = await newPlace(test, "Secrets");
     const { knowledge, repository, collection } = place;

@@ -2,8 +2,10 @@
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
+import { Shelf } from "../../src/knowledge/documents/shelf.ts";
+import { beginPreparation } from "../../src/knowledge/ingest/preparations.ts";
 import { collectionDocument, Library } from "../../src/knowledge/model/library.ts";
-import type { CollectionRecord, PipelineSettings } from "../../src/knowledge/model/records.ts";
+import { documentsContainer, type CollectionRecord, type PipelineSettings } from "../../src/knowledge/model/records.ts";
 import { PipelineRegistry } from "../../src/knowledge/pipelines/pipeline-registry.ts";
 import { contentsOf, entity, plant, settings } from "./support/planted-collection.ts";
 import { World, type Process } from "./support/world.ts";
@@ -85,6 +87,51 @@ describe("migrate-collection", () => {
     expect(await world.triples.count(scope, incarnation, quad)).toBe(0);
     // In the same repository the name is the old one's until that is out of the way.
     expect(await process.knowledge.collection(world.admin, "kb", "truths")).toMatchObject({ name: "The facts" });
+  });
+
+  it("R-TG-63 R-TG-129 a triple that was asserted and is stated by a document stays when the document goes, and a copy that lost that is told", async () => {
+    const { scope } = world.admin;
+    const { incarnation: from } = await plant(world, process, "both");
+    const at = (collection: string) => ({ s: entity(collection, "newton"), p: "<http://x/p>", o: '"found"', g: "" });
+    await world.triples.write(scope, from, { insert: [at("both")] });
+    const { migration_id } = await process.plan(source("both", { collection: "kept" }));
+    await process.run(migration_id, "copy");
+    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "kept");
+    expect(await world.triples.asserted(scope, incarnation, [at("kept")])).toEqual([true]);
+    const sources = [
+      { source: "both-one.1.1", part: 0 },
+      { source: "both-two.1.1", part: 1 },
+    ];
+    expect(await world.triples.supports(scope, incarnation, [at("kept")])).toEqual([sources]);
+    // As a copy that asks for supports alone would leave it.
+    await world.triples.write(scope, incarnation, { remove: [at("kept")] });
+    for (const one of sources) await world.triples.write(scope, incarnation, { insert: [at("kept")], source: one });
+    expect(await process.run(migration_id, "validate")).toMatchObject({ state: "copied", error: expect.stringContaining("newton") as string });
+    await world.triples.write(scope, incarnation, { insert: [at("kept")] });
+    expect(await process.run(migration_id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+    for (const one of sources) await world.triples.removeSource(scope, incarnation, one.source);
+    expect(await world.triples.count(scope, incarnation, at("kept"))).toBe(1);
+  });
+
+  it("R-TG-63 R-TG-129 what a re-index wrote down as prepared is not moved, and what it prepared in vain goes before the copy", async () => {
+    const { scope } = world.admin;
+    const { incarnation: from } = await plant(world, process, "anew");
+    const shelf = new Shelf(world.items, scope, { repository_id: "kb", collection_id: "anew", incarnation: from });
+    // Of a document that is shown, and of one that was deleted while its triples were written, by a process that died.
+    for (const id of ["anew-one", "gone"]) await shelf.write([beginPreparation(shelf, id, { run: 1, chunk_count: 1, generation: 2 }, world.now)]);
+    const left = { s: entity("anew", "ghost"), p: "<http://x/p>", o: '"left"', g: "" };
+    await world.triples.write(scope, from, { insert: [left], source: { source: "gone.1.2", part: 0 } });
+    const { migration_id } = await process.plan(source("anew", { collection: "afresh" }));
+    expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "afresh");
+    const preparing = async (life: string) =>
+      (
+        await world.items.query(scope, documentsContainer.name, { equals: { repository_id: "kb", incarnation: life }, range: { prefix: "preparing:" } })
+      ).items.map(({ id }) => id);
+    expect(await preparing(from)).toEqual(["preparing:anew-one:1.2"]);
+    expect(await preparing(incarnation)).toEqual([]);
+    expect(await world.triples.count(scope, incarnation, {})).toBe(3);
+    expect((await world.triples.ofSource(scope, incarnation, "gone.1.2")).quads).toEqual([]);
   });
 
   it("R-TG-63 its pipelines come with it, and the background knows them from the switch on", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseStores } from "../../src/config.ts";
+import type { Scope } from "../../src/domain/scope.ts";
 import { moveEngine, open, type Pinakes } from "../../src/open.ts";
 import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
 import { startPostgres, type TestServer as PostgresServer } from "../../src/drivers/postgres/test-server.ts";
@@ -25,6 +26,7 @@ afterAll(async () => {
   await rm(base, { recursive: true, force: true });
 });
 
+const both = { s: "<http://x/s>", p: "<http://x/p>", o: "<http://x/both>", g: "" };
 const fleeting = { name: "fleeting", partitionKey: ["who"], ttl: 3_600, uniqueKeys: { nick: ["nick"] } };
 const names = { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" };
 const stores = (items: string, objects: string) => ({ items, objects: `file:${join(base, objects)}`, dir: join(base, objects), database: "move" });
@@ -55,6 +57,9 @@ async function fill(pinakes: Pinakes): Promise<void> {
     const quad = { s: "<http://x/s>", p: "<http://x/p>", o: "<http://x/o>", g: "<http://x/g>" };
     await pinakes.triples.write(admin.scope, incarnation, { insert: [quad], source: { source: "doc-1", part: 3 } });
     await pinakes.triples.write(admin.scope, incarnation, { insert: [quad], source: { source: "doc-2", part: 0 } });
+    // In a document, and by a person: it outlives the document.
+    await pinakes.triples.write(admin.scope, incarnation, { insert: [both] });
+    await pinakes.triples.write(admin.scope, incarnation, { insert: [both], source: { source: "doc-1", part: 3 } });
     await knowledge.deleteCollection(admin, "kb", "gone");
     await pinakes.items.openContainer(fleeting);
     for (let i = 0; i < 30; i += 1)
@@ -77,8 +82,11 @@ async function expectAll(place: ReturnType<typeof stores>): Promise<void> {
   for (const tenant of ["acme", "zeta"]) {
     const admin = pinakes.as({ tenant, userId: "root", role: "admin" });
     const { items } = await pinakes.knowledge.graph.matchTriples(admin, "kb", "papers", { limit: 100 });
-    expect(items).toHaveLength(3);
+    expect(items).toHaveLength(4);
     expect(items.map(({ s }) => s.value)).toContain(`http://${tenant}/a`);
+    const { incarnation } = await pinakes.knowledge.collection(admin, "kb", "papers");
+    expect(await pinakes.triples.supports(admin.scope, incarnation, [both])).toEqual([[{ source: "doc-1", part: 3 }]]);
+    expect(await pinakes.triples.asserted(admin.scope, incarnation, [both])).toEqual([true]);
     const { hits } = await pinakes.knowledge.rows.query(admin, "kb", "papers", { vector: [7, 1, 2], limit: 1, filter: { n: 7 } });
     expect(hits[0]).toMatchObject({ id: "r7", text: "row 7" });
     await expect(
@@ -119,6 +127,39 @@ describe("sqlite → postgres → dynamodb", () => {
     const report = await moveEngine(config(sqlite), config(second), { verifyOnly: true });
     expect(report.equal).toBe(false);
     expect(differing(report).map(({ part }) => part)).toContain("container fleeting");
+  }, 120_000);
+
+  it("R-TG-94 R-TG-129 what is asserted here and supported only there is told by its hash, and so is a support that is missing", async () => {
+    const { sqlite, postgres: second } = places();
+    const differ = async (change: (triples: Pinakes["triples"], scope: Scope, space: string) => Promise<unknown>): Promise<string[]> => {
+      {
+        await using pinakes = await open({ ...second, background: false });
+        const admin = pinakes.as({ tenant: "zeta", userId: "root", role: "admin" });
+        const { incarnation } = await pinakes.knowledge.collection(admin, "kb", "papers");
+        await change(pinakes.triples, admin.scope, incarnation);
+      }
+      const report = await moveEngine(config(sqlite), config(second), { verifyOnly: true });
+      return differing(report).flatMap(({ part }) => (part.startsWith("triples") ? [part] : []));
+    };
+    const source = { source: "doc-1", part: 3 };
+    expect(await differ(async () => {})).toEqual([]);
+    expect(await differ((triples, scope, space) => triples.write(scope, space, { remove: [both], insert: [both], source }))).toEqual(["triples of zeta"]);
+    expect(await differ((triples, scope, space) => triples.write(scope, space, { insert: [both] }))).toEqual([]);
+    expect(await differ((triples, scope, space) => triples.write(scope, space, { remove: [both], insert: [both] }))).toEqual(["triples of zeta"]);
+    expect(await differ((triples, scope, space) => triples.write(scope, space, { insert: [both], source }))).toEqual([]);
+  }, 120_000);
+
+  it("R-TG-129 a quad that a person asserted outlives, in every copy, the document that states it, too", async () => {
+    const { postgres: second, dynamo: third } = places();
+    for (const place of [second, third]) {
+      await using pinakes = await open({ ...place, background: false });
+      const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
+      const { incarnation } = await pinakes.knowledge.collection(admin, "kb", "papers");
+      await pinakes.triples.removeSource(admin.scope, incarnation, "doc-1");
+      expect(await pinakes.triples.count(admin.scope, incarnation, both)).toBe(1);
+      await pinakes.triples.removeSource(admin.scope, incarnation, "doc-2");
+      expect(await pinakes.triples.count(admin.scope, incarnation, { g: "<http://x/g>" })).toBe(0);
+    }
   }, 120_000);
 
   it("R-TG-99 one that is interrupted at any page goes on where it stopped; the times of items stay", async () => {

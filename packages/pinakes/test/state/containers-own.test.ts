@@ -87,6 +87,23 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     expect(await containers.get(user, "test-log")).toMatchObject({ kind: "system", append_only: true, default_ttl: null, indexing_policy: null });
   });
 
+  it("one that must be new is made once, whoever else makes it at the same time, and nothing of one that is there changes", async () => {
+    const { containers, user, admin } = test;
+    const name = newName();
+    const asNew = { ifNoneMatch: "*" } as const;
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => containers.put(admin, name, spec, asNew)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "PRECONDITION_FAILED" });
+    const made = await containers.get(user, name);
+    const refused = await failure(containers.put(admin, name, { ...spec, default_ttl: 5 }, asNew), "PRECONDITION_FAILED");
+    expect([refused.detail, refused.context.currentEtag]).toEqual([`There is a container "${name}" already; choose another name.`, made.etag]);
+    expect(await containers.get(user, name)).toEqual(made);
+    await failure(containers.put(admin, name, spec, { ifNoneMatch: made.etag as "*" }), "INVALID");
+    // The name of one that was deleted is free.
+    await containers.delete(admin, name);
+    expect(await containers.put(user, name, { ...spec, default_ttl: 5 }, asNew)).toMatchObject({ default_ttl: 5 });
+  });
+
   it("anybody makes one and declares it again; only an admin changes or deletes it; partition and unique keys never change", async () => {
     const { containers, user, admin } = test;
     const name = newName();

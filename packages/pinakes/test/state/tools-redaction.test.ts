@@ -161,7 +161,7 @@ describe("the hash chain", () => {
     expect(links.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 253 }, (_, i) => i + 1));
     expect(links.slice(3).map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, i) => `b${String(i).padStart(3, "0")}`));
     links.forEach(({ previous }, i) => expect(previous).toBe(links[i - 1]?.hash ?? null));
-    expect(await verify(test)).toEqual({ tool_date: day, entries: 253, intact: true, broken_at: null, head: links.at(-1)?.hash });
+    expect(await verify(test)).toEqual({ tool_date: day, state: "chained", entries: 253, intact: true, broken_at: null, head: links.at(-1)?.hash });
     expect((await test.tools.aggregate(test.user, { from: `${day}T00:00:00Z`, to: "2030-01-02T00:00:00Z", aggregates: ["count"] })).rows_aggregated).toBe(253);
   });
 
@@ -216,7 +216,9 @@ describe("the hash chain", () => {
     await test.tools.putSettings(test.admin, { hash_chain: false });
     await test.tools.ingest(test.user, [call("t9"), call("other-day", { timestamp: "2030-01-02T00:00:00Z" })]);
     expect(await verify(test)).toMatchObject({ entries: 3, intact: true });
-    expect(await test.tools.verifyChain(test.user, "2030-01-02")).toEqual({ tool_date: "2030-01-02", entries: 0, intact: true, broken_at: null, head: null });
+    const nothing = { entries: 0, intact: true, broken_at: null, head: null };
+    expect(await test.tools.verifyChain(test.user, "2030-01-02")).toEqual({ tool_date: "2030-01-02", state: "unchained", ...nothing });
+    expect(await test.tools.verifyChain(test.user, "2030-01-03")).toEqual({ tool_date: "2030-01-03", state: "empty", ...nothing });
     expect(await test.tools.settings(test.user)).toEqual({ hash_chain: false });
     // Entries of a chain cannot have a time to live of their own; the others of the call go in.
     expect(await test.tools.ingest(test.user, [call("short", { ttl: 60 }), call("t10")])).toMatchObject({ accepted: 1, lines: [{ line: 1, status: 400 }] });

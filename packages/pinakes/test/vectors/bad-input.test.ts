@@ -166,6 +166,8 @@ describe("vectors: limits, at the value and one past it", () => {
     const longest = "word ".repeat(limits.queryTextCharsMax / 5);
     expect((await vectors.query(scope, "c", { text: longest })).hits).toHaveLength(1);
     expect(await codeOf(vectors.query(scope, "c", { text: `${longest}x` }))).toBe("INVALID");
+    expect(await vectors.countTerms(scope, "c", longest)).toEqual({ rows: 1, tokens: 1, frequencies: new Map([["word", 1]]) });
+    expect(await codeOf(vectors.countTerms(scope, "c", `${longest}x`))).toBe("INVALID");
   });
 
   it("R-CMP-07 pending deltas: the last one below the limit is taken, the next is told to wait, and is taken once they are compacted", async () => {
@@ -214,6 +216,10 @@ describe("vectors: what a read refuses", () => {
       "recall above 1": [{ vector: [1, 1], recall: 1.01 }, "recall"],
       "recall that is text": [{ vector: [1, 1], recall: "1" }, "recall"],
       "minScore that is NaN": [{ vector: [1, 1], minScore: Number.NaN }, "minScore"],
+      "counts that are none": [{ text: "x", elsewhere: 5 }, "elsewhere"],
+      "counts without the words": [{ text: "x", elsewhere: { rows: 1, tokens: 1 } }, "elsewhere"],
+      "counts below nothing": [{ text: "x", elsewhere: { rows: -1, tokens: 1, frequencies: new Map() } }, "elsewhere"],
+      "a word in more rows than there are": [{ text: "x", elsewhere: { rows: 1, tokens: 9, frequencies: new Map([["x", 2]]) } }, "elsewhere"],
       "a filter that is a list": [{ vector: [1, 1], filter: [] }, "filter"],
       "a filter that is text": [{ vector: [1, 1], filter: "year = 1" }, "filter"],
     };

@@ -127,6 +127,28 @@ export function queryCases(fixture: Fixture): void {
       }
     });
 
+    it("keywords of two collections, each told what the other counts, score as if one held all rows, before and after compaction", async () => {
+      const { first, second } = fixture;
+      const all = await library("cosine");
+      const [few, many] = [fixture.id(), fixture.id()];
+      for (const id of [few, many]) await first.create(scope, id, { dims: 4 });
+      await first.append(scope, few, { upsert: books.slice(0, 3) });
+      await first.append(scope, many, { upsert: books.slice(3) });
+      const text = "whales and bees of volume 2 zeppelin";
+      for (const reader of [first, second]) {
+        const counts = { few: await reader.countTerms(scope, few, text), many: await reader.countTerms(scope, many, text) };
+        expect([counts.few.rows, counts.many.rows]).toEqual([3, 57]);
+        const { hits } = await reader.query(scope, all, { text, limit: 100 });
+        const apart = [
+          ...(await reader.query(scope, few, { text, limit: 100, elsewhere: counts.many })).hits,
+          ...(await reader.query(scope, many, { text, limit: 100, elsewhere: counts.few })).hits,
+        ];
+        expect(hits.length).toBeGreaterThan(20);
+        expect(new Map(apart.map(({ id, score }) => [id, score]))).toEqual(new Map(hits.map(({ id, score }) => [id, score])));
+        for (const id of [all, many]) await second.compact(scope, id);
+      }
+    });
+
     it("R-CMP-34 every operator of a filter, before ranking, by vector, by keyword and counting, in deltas and segments", async () => {
       const { first, second } = fixture;
       const id = await library("dot");

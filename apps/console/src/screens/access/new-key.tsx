@@ -29,7 +29,7 @@ const empty: Values = { user: "", name: "", groups: "", role: "user", readOnly: 
 export function NewKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const [values, setValues] = useState(empty);
   const client = useQueryClient();
-  const making = useMutation({ mutationFn: createKey, onSuccess: () => client.invalidateQueries({ queryKey: keysKey }) });
+  const making = useMutation({ mutationFn: createKey, gcTime: 0, onSuccess: () => client.invalidateQueries({ queryKey: keysKey }) });
   if (making.data !== undefined) return <Made of={making.data} onClose={onClose} />;
   return (
     <Dialog open onClose={onClose} title={accessStrings.keys.create} about={s.about}>

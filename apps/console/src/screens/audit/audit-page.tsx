@@ -8,13 +8,16 @@ import { PastAudits } from "./past-audits.tsx";
 import type { AuditSearch } from "./routes.ts";
 import { StartAudit } from "./start-audit.tsx";
 
+/** The newest are what matters; older ones come when they are asked for. */
+const auditsWanted = 10;
+
 const route = getRouteApi("/shell/audit");
 
 export function AuditPage() {
   const { job, kind } = route.useSearch();
   const navigate = route.useNavigate();
   const set = (next: AuditSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
-  const found = useFoundJobs({ kind: "fsck" });
+  const found = useFoundJobs({ kind: "fsck" }, auditsWanted);
   useLiveJobs();
   // Without a choice the newest one is what a reader wants to see.
   const shown = job ?? found.items?.[0]?.job_id;

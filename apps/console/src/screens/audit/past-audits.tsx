@@ -29,7 +29,7 @@ interface Props {
   readonly onShow: (jobId: string) => void;
 }
 
-export function PastAudits({ found: { list, items, looking, seen, lookFurther }, onShow }: Props) {
+export function PastAudits({ found: { list, items, looking, seen, more, lookFurther }, onShow }: Props) {
   const further = lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.lookFurther}</Button>;
   const empty = looking ? (
     <Loading what={s.looking} />
@@ -49,6 +49,7 @@ export function PastAudits({ found: { list, items, looking, seen, lookFurther },
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
         empty={empty}
+        more={more}
       />
       {items !== undefined && items.length > 0 && further !== undefined && <div className="mt-3">{further}</div>}
     </Panel>

@@ -1,7 +1,7 @@
 /** The report of an operation: what each store did, what it still has, and why. Live until it is done. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { operationDetailOptions, operationListKey, retryOperation, type OperationRow, type StoreReport } from "../../api/operations.ts";
-import { putInPages } from "../../api/pages-cache.ts";
+import { replaceInPages } from "../../api/pages-cache.ts";
 import { formatDateTime, formatMs, formatNumber } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -83,7 +83,7 @@ function Retry({ operation: { operation_id, status } }: { readonly operation: Op
     mutationFn: () => retryOperation(operation_id),
     onSuccess: (now) => {
       client.setQueryData(operationDetailOptions(operation_id).queryKey, now);
-      putInPages<OperationRow>(client, operationListKey, now, (row) => row.operation_id);
+      replaceInPages<OperationRow>(client, operationListKey, now, (row) => row.operation_id);
       toast(s.retried);
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["operations"] }),

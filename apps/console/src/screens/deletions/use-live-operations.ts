@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEvents } from "../../api/events.ts";
 import { isOperation } from "../../api/jobs.ts";
 import { operationListKey, readOperation, type OperationRow } from "../../api/operations.ts";
-import { itemsInPages, putInPages } from "../../api/pages-cache.ts";
+import { itemsInPages, replaceInPages } from "../../api/pages-cache.ts";
 
 export function useLiveOperations(): void {
   const client = useQueryClient();
@@ -12,7 +12,7 @@ export function useLiveOperations(): void {
     // A new one may not fit the filters: the server decides.
     if (!known) return client.invalidateQueries({ queryKey: operationListKey });
     try {
-      putInPages<OperationRow>(client, operationListKey, await readOperation(id), ({ operation_id }) => operation_id);
+      replaceInPages<OperationRow>(client, operationListKey, await readOperation(id), ({ operation_id }) => operation_id);
     } catch {
       // Gone since, or no answer: then the list as a whole is read again when the connection is back.
     }

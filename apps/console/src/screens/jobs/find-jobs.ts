@@ -10,9 +10,9 @@ export interface JobFilter {
 }
 
 /** As many rows as a window shows, and some. */
-const wantedRows = 30;
+const wantedRowsDefault = 30;
 /** Then the reader is asked whether to look further: jobs stay for 90 days, there may be very many. */
-const pagesAtOnceMax = 10;
+const lookedAtOnceMax = 1_000;
 
 export function matchesJob(job: JobRow, { status, kind, q }: JobFilter): boolean {
   if (status !== undefined && job.status !== status) return false;
@@ -22,24 +22,27 @@ export function matchesJob(job: JobRow, { status, kind, q }: JobFilter): boolean
   return [job.job_id, job.repository_id, job.collection_id, job.created_by, job.error ?? ""].some((text) => text.toLowerCase().includes(wanted));
 }
 
-export function useFoundJobs(filter: JobFilter) {
+export function useFoundJobs(filter: JobFilter, wantedRows = wantedRowsDefault) {
   const list = useInfiniteQuery(jobListOptions);
-  const [pagesMax, setPagesMax] = useState(pagesAtOnceMax);
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = list;
-  const items = data?.items.filter((job) => matchesJob(job, filter));
+  const [lookedMax, setLookedMax] = useState(lookedAtOnceMax);
+  const { data, hasNextPage, isFetching, isFetchingNextPage, isError, fetchNextPage } = list;
   const filtered = filter.status !== undefined || filter.kind !== undefined || filter.q !== undefined;
+  const items = data?.items.filter((job) => matchesJob(job, filter));
   const seen = data?.items.length ?? 0;
-  const mayLook = seen < pagesMax * 100;
-  const looking = filtered && items !== undefined && items.length < wantedRows && hasNextPage && mayLook && !isError;
+  const mayLook = hasNextPage && (!filtered || seen < lookedMax);
+  const looking = filtered && mayLook && items !== undefined && items.length < wantedRows && !isError;
   useEffect(() => {
     if (looking && !isFetching) void fetchNextPage();
   }, [looking, isFetching, fetchNextPage]);
   return {
     list,
     items,
+    /** So many jobs were looked at. */
     seen,
     looking,
-    /** There are older ones that were not looked at; undefined: all were, or a table asks for them as it is scrolled. */
-    lookFurther: filtered && hasNextPage && !looking ? () => setPagesMax(Math.ceil(seen / 100) + pagesAtOnceMax) : undefined,
+    /** For the table, which asks for more as it is scrolled. */
+    more: { has: mayLook, loading: isFetchingNextPage, load: () => void fetchNextPage() },
+    /** Undefined: nothing older is left to look at, or nobody needs to be asked. */
+    lookFurther: hasNextPage && !mayLook ? () => setLookedMax(seen + lookedAtOnceMax) : undefined,
   };
 }

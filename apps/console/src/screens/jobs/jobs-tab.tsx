@@ -37,7 +37,7 @@ export function JobsTab() {
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
         empty={<NoJobs found={found} />}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={found.more}
       />
       {found.lookFurther !== undefined && found.items?.length !== 0 && (
         <Button className="self-start" onClick={found.lookFurther}>

@@ -2,6 +2,7 @@
 import type { Readiness } from "../../api/health.ts";
 import type { DeletionLag } from "../../api/operations.ts";
 import type { Queue } from "../../api/queues.ts";
+import { formatSeconds } from "../../lib/format.ts";
 import { overviewStrings } from "../../strings/overview.ts";
 
 const s = overviewStrings.alarms;
@@ -67,9 +68,18 @@ function ofQueues(queues: readonly Queue[]): readonly Alarm[] {
 
 function ofDeletions(lag: DeletionLag | undefined): readonly Alarm[] {
   if (lag === undefined) return [];
-  const found: Alarm[] = [];
-  const stuck = { to: "/deletions", search: { status: "failed" } } as const;
-  if (lag.failed > 0) found.push({ key: "stuck deletions", tone: "bad", scope: "workspace", text: s.stuck(s.deletions(lag.failed)), place: stuck });
-  if (lag.warning !== null) found.push({ key: "deletion lag", tone: "bad", scope: "workspace", text: lag.warning, place: { to: "/deletions", search: {} } });
-  return found;
+  const { failed, lag_seconds, limit_seconds } = lag;
+  const alarm = (key: string, text: string, status: "failed" | "running"): Alarm => ({
+    key,
+    tone: "bad",
+    scope: "workspace",
+    text,
+    place: { to: "/deletions", search: { status } },
+  });
+  return [
+    ...(failed > 0 ? [alarm("stuck deletions", s.stuck(s.deletions(failed)), "failed")] : []),
+    ...(lag_seconds > limit_seconds
+      ? [alarm("deletion lag", s.late(formatSeconds(lag_seconds), formatSeconds(limit_seconds)), failed > 0 ? "failed" : "running")]
+      : []),
+  ];
 }

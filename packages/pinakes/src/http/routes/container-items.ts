@@ -204,7 +204,7 @@ function manyRoutes({ containers }: State): readonly Route[] {
 }
 
 /** If-None-Match: * means only if there is nothing; another etag has no meaning with a write. */
-function createOnly(ifNoneMatch: string | undefined): boolean {
+export function createOnly(ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === "*") return true;
   throw invalid('If-None-Match: with a write only * has a meaning: "only if there is none yet".');

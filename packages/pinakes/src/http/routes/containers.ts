@@ -7,7 +7,7 @@ import type { State } from "../../state/index.ts";
 import { defineRoute, noContent, ok, queryInteger, sse, type Route, type ServerEvent } from "../kit/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { containerName, pkInput } from "./container-input.ts";
-import { containerItemRoutes, Item } from "./container-items.ts";
+import { containerItemRoutes, createOnly, Item } from "./container-items.ts";
 import { credentialsOf } from "./jobs.ts";
 
 const one = "/v1/containers/{c}";
@@ -100,13 +100,14 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       path: one,
       operationId: "putContainer",
       summary: "Make a container, or change its indexes and time to live",
-      description: "The same declaration again changes nothing. Changing one needs an admin; partition key and unique keys never change.",
+      description: "The same declaration again changes nothing. Changing one needs an admin; partition key and unique keys never change. With If-None-Match: * it is only made: 412 where there is one, and nothing changes.",
       conditional: true,
       params,
       body: Spec,
       answers: { 200: { description: "The container.", schema: Container } },
-      handler: async ({ caller, params: p, body, ifMatch }) => {
-        const info = await containers.put(caller, p.c, body as unknown as ContainerSpec, { ifMatch });
+      handler: async ({ caller, params: p, body, ifMatch, ifNoneMatch }) => {
+        const only = createOnly(ifNoneMatch) ? ({ ifNoneMatch: "*" } as const) : {};
+        const info = await containers.put(caller, p.c, body as unknown as ContainerSpec, { ifMatch, ...only });
         return ok(info, { etag: info.etag });
       },
     }),

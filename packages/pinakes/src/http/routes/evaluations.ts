@@ -1,13 +1,77 @@
 /** Evaluations over HTTP: questions with their right documents, and how well searches find them. */
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
-import { accepted, created, defineRoute, ok, type Route } from "../kit/index.ts";
+import { accepted, created, defineRoute, noContent, ok, type Route } from "../kit/index.ts";
 import { id, Job, pageOf, paging } from "./schemas.ts";
 
 const eid = id.describe("Id of the evaluation.");
+const question = {
+  number: z.number().describe("From 1, in the order in which they were given."),
+  query: z.string(),
+  relevant: z.array(z.object({ document_id: z.string(), grade: z.number() })),
+};
+const Question = z.object(question).meta({ id: "EvaluationQuestion" });
+const RunQuestion = z
+  .object({
+    ...question,
+    ndcg: z.number(),
+    recall: z.number(),
+    mrr: z.number().describe("One divided by the rank of the first right document; 0 when none was found."),
+    search_ms: z.number(),
+    found: z.array(z.object({ document_id: z.string(), rank: z.number() })).describe("The right documents among the first k."),
+    ranked: z.array(z.string()).nullable().describe("The first ten documents; null unless the caller made the run or is an admin."),
+  })
+  .meta({ id: "EvaluationRunQuestion" });
 const Evaluation = z.looseObject({ evaluation_id: z.string(), name: z.string() }).meta({ id: "Evaluation" });
 
 export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...recordRoutes(knowledge), ...questionRoutes(knowledge)];
+}
+
+function questionRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations/{eid}/questions",
+      operationId: "listEvaluationQuestions",
+      summary: "The questions of an evaluation, with the documents that answer them",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Question) } },
+      handler: async ({ caller, params: p, query }) => ok(await knowledge.evaluations.questions(caller, p.eid, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations/{eid}/runs/{jid}/questions",
+      operationId: "listEvaluationRunQuestions",
+      summary: "What each question came to in one of the last 20 runs",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid, jid: id.describe("The job_id of the run.") }),
+      query: z.object(paging),
+      answers: { 200: { description: "A page, in the order of the questions.", schema: pageOf(RunQuestion) } },
+      handler: async ({ caller, params: p, query }) => ok(await knowledge.evaluations.runQuestions(caller, p.eid, p.jid, query)),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/evaluations/{eid}",
+      operationId: "deleteEvaluation",
+      summary: "Delete an evaluation with its questions and runs",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      answers: { 204: { description: "It is gone." } },
+      handler: async ({ caller, params: p }) => {
+        await knowledge.evaluations.delete(caller, p.eid);
+        return noContent();
+      },
+    }),
+  ];
+}
+
+function recordRoutes(knowledge: Knowledge): readonly Route[] {
   return [
     defineRoute({
       method: "POST",

@@ -64,6 +64,7 @@ export const Repository = z
     auto_create: z.boolean(),
     create_on_query: z.boolean(),
     chunking_strategy: ChunkingStrategy.nullable(),
+    effective_chunking_strategy: ChunkingStrategy.describe("What its collections have that say nothing themselves."),
     graph: GraphSettings.nullable(),
     metadata: Metadata,
     personal: z.boolean(),

@@ -51,7 +51,7 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       summary: "What this server is and what it runs on",
       tag: "system",
       auth: "public",
-      answers: { 200: { description: "Name, version, engines and models.", schema: z.looseObject({ name: z.string(), version: z.string() }) } },
+      answers: { 200: { description: "Name, version, engines, models, and how long a deleted collection can be had back.", schema: z.looseObject({ name: z.string(), version: z.string() }) } },
       handler: () => {
         const { name, version, database, uptimeMs, items, objects, queue, triples } = pinakes.info();
         return ok({
@@ -64,6 +64,7 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
           queue: { driver: queue.driver, dedup_window_ms: queue.dedupWindowMs, durable: queue.durable },
           triples: { engine: triples.engine, reads: triples.reads, atomic_quads_max: triples.atomicQuadsMax, durable: triples.durable },
           models: pinakes.knowledge.models,
+          trash_days: pinakes.knowledge.trashDays,
         });
       },
     }),

@@ -34,7 +34,14 @@ const RuleAnswer = z
   .meta({ id: "RedactionRule" });
 const SettingsAnswer = z.object({ hash_chain: z.boolean() }).meta({ id: "ToolLogSettings" });
 const ChainAnswer = z
-  .object({ tool_date: z.string(), entries: z.number(), intact: z.boolean(), broken_at: z.string().nullable(), head: z.string().nullable() })
+  .object({
+    tool_date: z.string(),
+    state: z.enum(["empty", "unchained", "chained"]).describe("`unchained`: there are entries, and no chain was begun, so nothing can be proved of them."),
+    entries: z.number().describe("Of the chain."),
+    intact: z.boolean(),
+    broken_at: z.string().nullable(),
+    head: z.string().nullable(),
+  })
   .meta({ id: "ChainCheck" });
 
 const which = {

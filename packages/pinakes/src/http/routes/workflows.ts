@@ -14,6 +14,7 @@ import {
   documentFields,
   fencing,
   Lease,
+  LeaseHolder,
   leaseSeconds,
   NewCheckpoint,
   NewWorkflow,
@@ -266,6 +267,14 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
 function leaseRoutes(workflows: Workflows): readonly Route[] {
   const shared = { path: `${one}/lease`, tag: "workflows", auth: "caller", params } as const;
   return [
+    defineRoute({
+      ...shared,
+      method: "GET",
+      operationId: "getLease",
+      summary: "Who holds the lease, and until when; 404 when nobody does",
+      answers: { 200: { description: "Without the fencing token, which only the holder has.", schema: LeaseHolder } },
+      handler: async ({ caller, params: p }) => ok(await workflows.lease(caller, p.wid)),
+    }),
     defineRoute({
       ...shared,
       method: "POST",

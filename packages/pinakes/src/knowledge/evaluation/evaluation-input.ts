@@ -12,8 +12,10 @@ export const evaluationLimits = Object.freeze({
   gradeMax: 100,
   kDefault: 10,
   kMax: 100,
-  /** Whose metrics are kept. */
+  /** Whose metrics are kept, and what each question came to. */
   runsMax: 20,
+  /** Documents of one question of a run that are kept by name, right or not. */
+  rankedKeptMax: 10,
 });
 
 export interface NewEvaluation {

@@ -6,7 +6,7 @@ import type { JobView } from "../views.ts";
 import { evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
 import type { EvaluationRun } from "./evaluations.ts";
 
-const { queriesMax, relevantPerQueryMax, kMax, gradeMax, documentIdCharsMax, runsMax } = evaluationLimits;
+const { queriesMax, relevantPerQueryMax, kMax, gradeMax, documentIdCharsMax, runsMax, rankedKeptMax } = evaluationLimits;
 const texts = { bees: "Bees dance to tell where flowers are.", bread: "Yeast makes bread rise.", moon: "The moon moves the sea." };
 
 let pinakes: Pinakes;
@@ -97,6 +97,103 @@ describe("evaluations that are kept", () => {
     const { result } = await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { mode: "vector" }));
     expect(result).toMatchObject({ k: 1, ndcg: 1, mrr: 1 });
     expect((result as unknown as EvaluationRun).recall).toBeCloseTo(1 / 3, 12);
+  });
+});
+
+describe("the questions of an evaluation", () => {
+  const objects = async (evaluation_id: string) =>
+    (await pinakes.objects.list(admin.scope, `evaluations/${evaluation_id}`)).keys.map(({ key }) => key.slice(`evaluations/${evaluation_id}`.length));
+
+  it("are read page by page, and what each came to in a run, worked by hand", async () => {
+    const { evaluations } = pinakes.knowledge;
+    const { evaluation_id } = await evaluations.create(anna, input("open"));
+    const [bees, moon] = [ids.get("open/bees") as string, ids.get("open/moon") as string];
+    const first = { number: 1, query: "bees dance", relevant: [{ document_id: bees, grade: 2 }] };
+    const second = { number: 2, query: "the sea", relevant: [moon, "not-there"].map((document_id) => ({ document_id, grade: 1 })) };
+    expect(await evaluations.questions(anna, evaluation_id)).toEqual({ items: [first, second], next_cursor: null });
+    expect(await evaluations.questions(anna, evaluation_id, { limit: 1 })).toEqual({ items: [first], next_cursor: "1" });
+    expect(await evaluations.questions(anna, evaluation_id, { limit: 1, cursor: "1" })).toEqual({ items: [second], next_cursor: null });
+    expect(await evaluations.questions(anna, evaluation_id, { cursor: String(queriesMax) })).toEqual({ items: [], next_cursor: null });
+    for (const cursor of [String(queriesMax + 1), "-1", "x", ""])
+      await expect(evaluations.questions(anna, evaluation_id, { cursor })).rejects.toMatchObject({ code: "INVALID" });
+    const { job_id } = await finished(anna, await evaluations.run(anna, evaluation_id, { mode: "keyword" }));
+    const { items, next_cursor } = await evaluations.runQuestions(anna, evaluation_id, job_id);
+    expect(items).toEqual([
+      { ...first, ndcg: 1, recall: 1, mrr: 1, search_ms: expect.any(Number), found: [{ document_id: bees, rank: 1 }], ranked: [bees] },
+      {
+        ...second,
+        ndcg: expect.closeTo(1 / (1 + 1 / Math.log2(3)), 12),
+        recall: 0.5,
+        mrr: 1,
+        search_ms: expect.any(Number),
+        found: [{ document_id: moon, rank: 1 }],
+        ranked: [moon],
+      },
+    ]);
+    expect(next_cursor).toBeNull();
+    expect((await evaluations.runQuestions(anna, evaluation_id, job_id, { limit: 1, cursor: "1" })).items).toEqual(items.slice(1));
+    await expect(evaluations.runQuestions(anna, evaluation_id, "no-run")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    // A run that was kept before its questions were.
+    await pinakes.objects.delete(admin.scope, [`evaluations/${evaluation_id}/runs/${job_id}.json`]);
+    await expect(evaluations.runQuestions(anna, evaluation_id, job_id)).rejects.toThrow(/were not kept; only its means are/);
+  });
+
+  it("what another found is told as far as the questions name it, the rest only to who ran it and to admins", async () => {
+    const { evaluations } = pinakes.knowledge;
+    const { evaluation_id } = await evaluations.create(anna, input("open"));
+    const { job_id } = await finished(admin, await evaluations.run(admin, evaluation_id, { mode: "vector" }));
+    const [own] = (await evaluations.runQuestions(admin, evaluation_id, job_id)).items;
+    expect(own?.ranked).toHaveLength(3);
+    const [told] = (await evaluations.runQuestions(anna, evaluation_id, job_id)).items;
+    expect(told).toEqual({ ...own, ranked: null });
+    expect(told?.found).toEqual([{ document_id: ids.get("open/bees"), rank: 1 }]);
+    await expect(evaluations.runQuestions(ben, evaluation_id, job_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(evaluations.questions(ben, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it(`go with the evaluation, and those of a run with the run, when ${runsMax} newer ones are there`, async () => {
+    const { evaluations } = pinakes.knowledge;
+    const { evaluation_id } = await evaluations.create(anna, input("open"));
+    const run = async () => (await finished(anna, await evaluations.run(anna, evaluation_id, { mode: "keyword" }))).job_id;
+    const jobs: string[] = [];
+    for (let i = 0; i < runsMax; i += 1) jobs.push(await run());
+    expect(await objects(evaluation_id)).toHaveLength(runsMax + 1);
+    jobs.push(await run());
+    expect((await objects(evaluation_id)).toSorted()).toEqual([".json", ...jobs.slice(1).map((job) => `/runs/${job}.json`)].toSorted());
+    for (const other of [ben, pinakes.as({ tenant: "globex", userId: "anna", role: "admin" })])
+      await expect(evaluations.delete(other, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await objects(evaluation_id)).toHaveLength(runsMax + 1);
+    await evaluations.delete(anna, evaluation_id);
+    expect(await objects(evaluation_id)).toEqual([]);
+    await expect(evaluations.get(anna, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(evaluations.delete(anna, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await evaluations.list(anna, { limit: 100 })).items.map((one) => one.evaluation_id)).not.toContain(evaluation_id);
+  });
+
+  it("a run that outlives its evaluation fails and leaves nothing behind", async () => {
+    const { evaluations } = pinakes.knowledge;
+    const many = Array.from({ length: 200 }, () => input("open").queries[0] as NewEvaluation["queries"][0]);
+    const { evaluation_id } = await evaluations.create(anna, input("open", { queries: many }));
+    const job = await evaluations.run(anna, evaluation_id, { mode: "keyword" });
+    await until(async () => (await pinakes.knowledge.jobs.get(anna, job.job_id)).progress.done > 0);
+    await evaluations.delete(admin, evaluation_id);
+    expect(await finished(anna, job)).toMatchObject({ status: "failed" });
+    expect(await objects(evaluation_id)).toEqual([]);
+  });
+
+  it("of a ranking as many documents are kept by name as may be", async () => {
+    const { knowledge } = pinakes;
+    await knowledge.createCollection(admin, "library", { collection_id: "many", name: "Many" });
+    for (let i = 0; i <= rankedKeptMax; i += 1) await knowledge.upload(admin, "library", "many", { name: `${i}.txt`, body: bodyOf(`the same word ${i}`) });
+    await until(async () => (await knowledge.collection(admin, "library", "many")).documents_by_status.indexed === rankedKeptMax + 1);
+    const kept = async (k: number) => {
+      const queries = [{ query: "same word", relevant: [{ document_id: "d" }] }];
+      const { evaluation_id } = await knowledge.evaluations.create(anna, { name: "Many", collections: [{ repository: "library", collection: "many" }], queries, k });
+      const { job_id } = await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { mode: "keyword" }));
+      return (await knowledge.evaluations.runQuestions(anna, evaluation_id, job_id)).items[0]?.ranked?.length;
+    };
+    expect(await kept(rankedKeptMax)).toBe(rankedKeptMax);
+    expect(await kept(rankedKeptMax + 1)).toBe(rankedKeptMax);
   });
 });
 

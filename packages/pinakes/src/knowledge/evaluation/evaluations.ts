@@ -1,6 +1,6 @@
 /**
  * Evaluations that are kept: queries with the documents that should be found, run again whenever something changed. The record is an
- * item; the queries, which may be large, are an object beside it, written first and never changed.
+ * item; the queries and what they came to, which may be large, are objects beside it (question-store.ts).
  *
  * Who made it sees it, and admins do. A run searches as who started it, so it finds what they would find and nothing else.
  */
@@ -22,7 +22,9 @@ import type { SearchResult } from "../search/search-result.ts";
 import { jobView, type JobView } from "../views.ts";
 import { readConfiguration, type Configuration } from "./configuration.ts";
 import { checkEvaluation, evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
-import { mean, ndcgAt, percentile, recallAt, reciprocalRankAt, runQueries, type Answered, type JudgedQuery } from "./measure.ts";
+import { mean, ndcgAt, percentile, recallAt, reciprocalRankAt, runQueries, type Answered } from "./measure.ts";
+import { QuestionStore } from "./question-store.ts";
+import { outcomeOf, questionsPage, runPage, type QuestionView, type RunQuestionView } from "./question-views.ts";
 
 const Run = z.object({
   job_id: z.string(),
@@ -69,8 +71,6 @@ const container = defineContainer({
 });
 type Records = Awaited<ReturnType<typeof container.open>>;
 
-/** How the queries are stored. */
-const format = 1;
 /** How often a run says how far it is. */
 const queriesPerTell = 20;
 
@@ -89,11 +89,13 @@ export interface EvaluationTools {
 export class Evaluations {
   readonly #parts: KnowledgeParts;
   readonly #tools: EvaluationTools;
+  readonly #questions: QuestionStore;
   #opening: Promise<Records> | undefined;
 
   constructor(parts: KnowledgeParts, tools: EvaluationTools) {
     this.#parts = parts;
     this.#tools = tools;
+    this.#questions = new QuestionStore(parts.objects);
     tools.jobs.register("evaluation", (scope, job, jobTools) => this.#run(scope, job, jobTools));
   }
 
@@ -104,8 +106,7 @@ export class Evaluations {
     const opened = await Promise.all(collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)));
     const evaluation_id = this.#parts.newId();
     const now = isoTime(this.#parts.clock.now());
-    const stored = JSON.stringify({ format, queries: queries.map(({ text, relevant }) => [text, [...relevant]]) });
-    await this.#parts.objects.put(scope, queriesKey(evaluation_id), Buffer.from(stored, "utf8"));
+    await this.#questions.put(scope, evaluation_id, queries);
     const records = await this.#records();
     try {
       const record = await records.create(scope, {
@@ -123,7 +124,7 @@ export class Evaluations {
       });
       return view(record);
     } catch (error) {
-      await this.#parts.objects.delete(scope, [queriesKey(evaluation_id)]).catch((cause: unknown) => {
+      await this.#questions.removeAll(scope, evaluation_id).catch((cause: unknown) => {
         this.#parts.log(`the queries of evaluation ${evaluation_id}, which was not made, could not be removed: ${String(cause)}`);
       });
       throw error;
@@ -147,6 +148,35 @@ export class Evaluations {
     const record = await (await this.#records()).read(scope, { evaluation_id: evaluationId, id: evaluationId });
     if (record === undefined || (caller.role !== "admin" && record.created_by !== caller.userId)) throw notFound(`evaluation "${evaluationId}"`);
     return view(record);
+  }
+
+  /** Its questions with the documents that answer them. */
+  async questions(caller: Caller, evaluationId: string, paging: Paging = {}): Promise<ListPage<QuestionView>> {
+    await this.get(caller, evaluationId);
+    return questionsPage(await this.#questions.read(caller.scope, evaluationId), paging);
+  }
+
+  /** What each question came to in one of the runs that are kept. */
+  async runQuestions(caller: Caller, evaluationId: string, runId: string, paging: Paging = {}): Promise<ListPage<RunQuestionView>> {
+    const { runs } = await this.get(caller, evaluationId);
+    const run = runs.find(({ job_id }) => job_id === runId);
+    if (run === undefined) throw notFound(`run "${runId}" of evaluation "${evaluationId}"`);
+    const [queries, outcomes] = await Promise.all([
+      this.#questions.read(caller.scope, evaluationId),
+      this.#questions.readRun(caller.scope, evaluationId, runId),
+    ]);
+    if (outcomes === undefined) throw new PinakesError("NOT_FOUND", `The questions of run "${runId}" were not kept; only its means are. Run it again.`);
+    return runPage(queries, outcomes, caller.role === "admin" || run.run_by === caller.userId, paging);
+  }
+
+  /** With its questions and runs. A run that is under way fails. */
+  async delete(caller: Caller, evaluationId: string): Promise<void> {
+    await this.get(caller, evaluationId);
+    const { scope } = caller;
+    await this.#questions.removeAll(scope, evaluationId);
+    await (await this.#records()).delete(scope, { evaluation_id: evaluationId, id: evaluationId });
+    // What a run put there in between. One that ends from now on finds no record, and removes its own.
+    await this.#questions.removeAll(scope, evaluationId);
   }
 
   /**
@@ -173,8 +203,8 @@ export class Evaluations {
     const { evaluation_id, configuration: given, who } = JobInput.parse(job.input);
     const configuration = readConfiguration(given, "run");
     const caller = this.#parts.callerOf({ tenant: scope.tenant, ...who });
-    const { collections, k } = await this.get(caller, evaluation_id);
-    const queries = await this.#queries(scope, evaluation_id);
+    const { collections, k } = await this.#orClear(scope, evaluation_id, job.job_id, this.get(caller, evaluation_id));
+    const queries = await this.#questions.read(scope, evaluation_id);
     const total = queries.length;
     await tell({ done: 0, total });
     const answered = await runQueries({
@@ -196,27 +226,35 @@ export class Evaluations {
       configuration,
       ...qualityOf(answered, k),
     };
-    await this.#keep(scope, evaluation_id, run);
+    const outcomes = answered.map((one) => outcomeOf(one, k));
+    await this.#questions.putRun(scope, evaluation_id, job.job_id, outcomes);
+    await this.#orClear(scope, evaluation_id, job.job_id, this.#keep(scope, evaluation_id, run));
     return run;
+  }
+
+  /** Whoever deleted the evaluation meanwhile may have missed what this run put there. */
+  async #orClear<Result>(scope: Scope, evaluationId: string, runId: string, step: Promise<Result>): Promise<Result> {
+    try {
+      return await step;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") await this.#questions.removeRuns(scope, evaluationId, [runId]);
+      throw error;
+    }
   }
 
   /** A job that is done again after a crash takes the place of its former self. */
   async #keep(scope: Scope, evaluation_id: string, run: EvaluationRun): Promise<void> {
-    await (
-      await this.#records()
-    ).update(scope, { evaluation_id, id: evaluation_id }, ({ _etag, _ts, ...record }) => {
-      const others = record.runs.filter(({ job_id }) => job_id !== run.job_id);
-      return { ...record, updated_at: run.finished_at, runs: [run, ...others].slice(0, evaluationLimits.runsMax) };
+    let gone: readonly EvaluationRun[] = [];
+    const records = await this.#records();
+    await records.update(scope, { evaluation_id, id: evaluation_id }, ({ _etag, _ts, ...record }) => {
+      const runs = [run, ...record.runs.filter(({ job_id }) => job_id !== run.job_id)];
+      gone = runs.slice(evaluationLimits.runsMax);
+      return { ...record, updated_at: run.finished_at, runs: runs.slice(0, evaluationLimits.runsMax) };
     });
-  }
-
-  async #queries(scope: Scope, evaluationId: string): Promise<readonly JudgedQuery[]> {
-    const bytes = await this.#parts.objects.get(scope, queriesKey(evaluationId));
-    if (bytes === undefined) throw new PinakesError("CORRUPT", `The queries of evaluation "${evaluationId}" are not in the object store. Make it anew.`);
-    const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as { format: number; queries: [string, [string, number][]][] };
-    if (stored.format !== format)
-      throw new PinakesError("CORRUPT", `The queries of evaluation "${evaluationId}" have format ${stored.format}; this version reads ${format}.`);
-    return stored.queries.map(([text, relevant], i) => ({ id: String(i), text, relevant: new Map(relevant) }));
+    const ids = gone.map(({ job_id }) => job_id);
+    await this.#questions.removeRuns(scope, evaluation_id, ids).catch((cause: unknown) => {
+      this.#parts.log(`what the runs ${ids.join(", ")} of evaluation ${evaluation_id} left goes when it is deleted: ${String(cause)}`);
+    });
   }
 
   /** Opened when it is first needed. */
@@ -242,10 +280,6 @@ function qualityOf(answered: readonly Answered[], k: number) {
     search_ms_p50: percentile(times, 0.5),
     search_ms_p95: percentile(times, 0.95),
   };
-}
-
-function queriesKey(evaluationId: string): string {
-  return `evaluations/${evaluationId}.json`;
 }
 
 function view({ id: _, _etag, _ts, ...record }: Stored<EvaluationRecord>): EvaluationView {

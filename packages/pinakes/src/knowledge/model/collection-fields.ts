@@ -42,7 +42,11 @@ export function checkFields(input: CollectionFields, repository: RepositoryRecor
 /** The collection's own, else its first pipeline's, else the repository's, else the system's (that of a catalog in a user's own repository). */
 export function effectiveChunking(repository: RepositoryRecord, collection: CollectionRecord): ChunkingStrategy {
   const pipeline = collection.pipelines.find(({ chunking_strategy }) => chunking_strategy !== null)?.chunking_strategy;
-  return collection.chunking_strategy ?? pipeline ?? repository.chunking_strategy ?? (repository.owner === null ? systemChunking : catalogChunking);
+  return collection.chunking_strategy ?? pipeline ?? repositoryChunking(repository);
+}
+
+export function repositoryChunking({ chunking_strategy, owner }: RepositoryRecord): ChunkingStrategy {
+  return chunking_strategy ?? (owner === null ? systemChunking : catalogChunking);
 }
 
 /** A collection is never open to somebody whom its repository does not let in. */

@@ -76,15 +76,14 @@ async function keptEdges({ triples, scope, space }: GraphSpace, candidates: read
   const edges: Edge[] = [];
   for (let at = 0; at < candidates.length; at += supportsQuadsMax) {
     const part = candidates.slice(at, at + supportsQuadsMax);
-    const supports = await shown(
-      await triples.supports(
-        scope,
-        space,
-        part.map(({ quad }) => quad),
-      ),
-    );
+    const quads = part.map(({ quad }) => quad);
+    const supports = await shown(await triples.supports(scope, space, quads));
+    // What only a run that nobody sees states still counts when somebody asserted it too; that is rare, so only then it is asked.
+    const unseen = quads.filter((_, i) => supports[i] === undefined);
+    const asserted = unseen.length === 0 ? [] : await triples.asserted(scope, space, unseen);
+    const kept = new Set(unseen.filter((_, i) => asserted[i] === true));
     for (const [i, { quad, score }] of part.entries()) {
-      const own = supports[i];
+      const own = supports[i] ?? (kept.has(quad) ? [] : undefined);
       if (own !== undefined) edges.push({ quad, score, hop, supports: own });
     }
   }

@@ -42,6 +42,7 @@ export async function provenanceOf(
   const { incarnation } = shelf.place;
   const there = await parts.triples.count(caller.scope, incarnation, quad, { max: 1 });
   const [supports = []] = there === 0 ? [] : await parts.triples.supports(caller.scope, incarnation, [quad]);
+  const [asserted = false] = there === 0 ? [] : await parts.triples.asserted(caller.scope, incarnation, [quad]);
   const sources = supports.flatMap(({ source, part }) => {
     const from = readSource(source);
     return from === undefined || from.generation !== generation ? [] : [{ ...from, part }];
@@ -49,7 +50,7 @@ export async function provenanceOf(
   const ids = [...new Set(sources.map(({ documentId }) => documentId))];
   const records = new Map((await shelf.readMany(ids)).map((document, i) => [ids[i] as string, document]));
   const live = sources.filter(({ documentId, run }) => shownOf(records.get(documentId), generation)?.run === run);
-  if (there === 0 || (supports.length > 0 && live.length === 0)) throw new PinakesError("NOT_FOUND", "The collection does not hold this triple.");
+  if (there === 0 || (!asserted && live.length === 0)) throw new PinakesError("NOT_FOUND", "The collection does not hold this triple.");
   const chunks = live.map(({ documentId, run, part }) => chunkId(documentId, run, part));
   const rows = chunks.length === 0 ? [] : await parts.vectors.get(caller.scope, shelf.vectors(generation), chunks);
   const stating = rows.flatMap((row, i): Stating[] => {
@@ -57,7 +58,7 @@ export async function provenanceOf(
     const shown = shownOf(document, generation);
     return row === undefined || document === undefined || shown === null ? [] : [{ row, document, shown }];
   });
-  return { triple: tripleView(quad), asserted: supports.length === 0, sources: stating.map(sourceView), prov: provOf(quad, stating) };
+  return { triple: tripleView(quad), asserted, sources: stating.map(sourceView), prov: provOf(quad, stating) };
 }
 
 function shownOf(document: DocumentRecord | undefined, generation: number): IndexedVersion | null {

@@ -28,7 +28,7 @@ import { provenanceOf, type ProvenanceView } from "./provenance.ts";
 import { searchGraph } from "./search-graph.ts";
 import { checkSearch, type CheckedSearch, type SearchInput } from "./search-input.ts";
 import type { SearchResult } from "./search-result.ts";
-import { knownSomewhere } from "./unknown-fields.ts";
+import { isUnknownField, knownSomewhere } from "./unknown-fields.ts";
 
 const candidatesMin = 100;
 const roundsMax = 5;
@@ -45,8 +45,8 @@ interface Target {
 interface Question {
   /** Of the collection's model. */
   readonly vector: Float32Array | undefined;
-  /** What the other collections count of the question's words. */
-  readonly elsewhere: TermCounts | undefined;
+  /** By the name of its vectors: what the other collections count of the question's words. */
+  readonly elsewhere: ReadonlyMap<string, TermCounts>;
 }
 
 /** A re-index made another generation the collection's while it was searched. */
@@ -92,9 +92,7 @@ export class Search {
     const targets = await this.#targets(caller, query);
     // Side by side: where the question is embedded, counting its words takes no time of its own.
     const [{ vectors, embedMs }, elsewhere] = await Promise.all([this.#embedded(query, targets), this.#elsewhere(caller, query, targets)]);
-    const joined = await knownSomewhere(
-      targets.map((target) => this.#joined(caller, target, query, { vector: vectors.get(target.model), elsewhere: elsewhere.get(vectorsOf(target)[0] ?? "") })),
-    );
+    const joined = await knownSomewhere(targets.map((target) => this.#joined(caller, target, query, { vector: vectors.get(target.model), elsewhere })));
     const hits = rankHits(
       joined.flatMap(({ found }) => found),
       query,
@@ -158,18 +156,21 @@ export class Search {
     return items;
   }
 
-  async #embedded(query: CheckedSearch, targets: readonly Target[]): Promise<{ readonly vectors: ReadonlyMap<string, Float32Array>; readonly embedMs: number }> {
+  async #embedded(
+    query: CheckedSearch,
+    targets: readonly Target[],
+  ): Promise<{ readonly vectors: ReadonlyMap<string, Float32Array>; readonly embedMs: number }> {
     const began = performance.now();
     const vectors = query.mode === "keyword" || query.mode === "graph" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
     return { vectors, embedMs: performance.now() - began };
   }
 
-  /** For the vectors of each collection what all others count of the question's words; nothing where no words are searched, or there is no other. */
+  /** What the other collections count of the question's words; nothing where no words are searched, or there is no other. */
   async #elsewhere(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<ReadonlyMap<string, TermCounts>> {
     if (query.mode === "vector" || query.mode === "graph") return new Map();
     const { query: text, asOf } = query;
     // Whoever names a collection twice has its rows counted once.
-    const names = new Set(targets.flatMap(vectorsOf));
+    const names = new Set(targets.flatMap(({ shelf, generation }) => (generation === undefined ? [] : [shelf.vectors(generation)])));
     return countElsewhere([...names], (name) => this.#parts.vectors.countTerms(caller.scope, name, text, { asOf }));
   }
 
@@ -203,7 +204,8 @@ export class Search {
 
   async #query(caller: Caller, collection: string, query: CheckedSearch, question: Question): Promise<readonly QueryHit[]> {
     const { limit, filter, asOf } = query;
-    const { vector, elsewhere } = question;
+    const { vector } = question;
+    const elsewhere = question.elsewhere.get(collection);
     const mode = query.mode === "graph" ? "keyword" : query.mode;
     try {
       const { hits } = await this.#parts.vectors.query(caller.scope, collection, {
@@ -243,7 +245,8 @@ export class Search {
     try {
       return await this.#parts.vectors.count(caller.scope, name, filter === undefined ? {} : { filter });
     } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return 0;
+      // The search itself said already if no collection knows the field: here it leaves nothing of this one.
+      if (isUnknownField(error) || (PinakesError.isInstance(error) && error.code === "NOT_FOUND")) return 0;
       throw error;
     }
   }
@@ -263,11 +266,6 @@ function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): Json
   if (graph === undefined) return {};
   const count = (of: (one: Joined) => number) => joined.reduce((sum, one) => sum + of(one), 0);
   return { graph: { ...graph, entities: count(({ entities }) => entities.length), passages_added: count(({ added }) => added) } };
-}
-
-/** The name of the vectors that answer; none where nothing was ever put into the collection. */
-function vectorsOf({ shelf, generation }: Target): readonly string[] {
-  return generation === undefined ? [] : [shelf.vectors(generation)];
 }
 
 async function sameGeneration({ shelf, generation }: Target): Promise<void> {

@@ -20,7 +20,8 @@ export async function knownSomewhere<Found>(searches: readonly Promise<readonly 
   return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
 }
 
-function isUnknownField(error: unknown): error is PinakesError {
+/** One collection has no such field. */
+export function isUnknownField(error: unknown): error is PinakesError {
   return PinakesError.isInstance(error) && error.code === "INVALID" && /^filter\.\S+: no row has a field/.test(error.detail);
 }
 

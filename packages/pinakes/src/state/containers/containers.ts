@@ -17,6 +17,7 @@ import type {
   PartitionKey,
   PatchOperation,
   PatchOptions,
+  PutContainerOptions,
   QueryPage,
   QueryPlan,
   SqlQuery,
@@ -74,10 +75,10 @@ export class Containers {
     return { items: [...[...this.#system.values()].map(({ info }) => info), ...own.map(({ target }) => target.info)] };
   }
 
-  async put(caller: Caller, name: string, spec: ContainerSpec, options: IfMatch = {}): Promise<ContainerInfo> {
+  async put(caller: Caller, name: string, spec: ContainerSpec, options: PutContainerOptions = {}): Promise<ContainerInfo> {
     requireCaller(caller);
     this.#requireOwnName(checkContainerName(name), "declared");
-    const { target } = await this.#own.put(caller, name, spec, options.ifMatch);
+    const { target } = await this.#own.put(caller, name, spec, options);
     return target.info;
   }
 

@@ -7,9 +7,9 @@
  * - the work entry of a container is there before its definition, and goes after its last item;
  * - the number of containers changes in the same batch as the definition.
  */
-import type { ContainerSpec } from "@pinakes/client";
+import type { ContainerSpec, PutContainerOptions } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
@@ -70,13 +70,13 @@ export class OwnContainers {
     return found.filter(({ deleted }) => !deleted);
   }
 
-  async put(caller: Caller, name: string, given: ContainerSpec, ifMatch: string | undefined): Promise<OwnContainer> {
+  async put(caller: Caller, name: string, given: ContainerSpec, options: PutContainerOptions): Promise<OwnContainer> {
     const { scope } = caller;
     const spec = compileSpec(given);
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.read(scope, name);
       const living = known === undefined || known.deleted ? undefined : known;
-      requireMatch(name, living, ifMatch);
+      requireMatch(name, living, options);
       if (living?.spec.text === spec.text) return this.#remember(scope, await this.ensureOpen(scope, living));
       try {
         if (living === undefined) await this.#create(scope, name, spec, known);
@@ -180,7 +180,10 @@ function cacheKey(scope: Scope, name: string): string {
   return `${scope.tenant}\0${name}`;
 }
 
-function requireMatch(name: string, living: OwnContainer | undefined, ifMatch: string | undefined): void {
+function requireMatch(name: string, living: OwnContainer | undefined, { ifMatch, ifNoneMatch }: PutContainerOptions): void {
+  if (ifNoneMatch !== undefined && ifNoneMatch !== "*") throw invalid(`ifNoneMatch: only "*" has a meaning, "only if there is none yet"; got ${show(ifNoneMatch)}.`);
+  if (ifNoneMatch === "*" && living !== undefined)
+    throw new PinakesError("PRECONDITION_FAILED", `There is a container "${name}" already; choose another name.`, { currentEtag: living.etag });
   if (ifMatch === undefined || living?.etag === ifMatch) return;
   const detail =
     living === undefined ? `There is no container "${name}" that could have this etag.` : `Container "${name}" was changed meanwhile; read it again.`;

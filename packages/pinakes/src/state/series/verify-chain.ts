@@ -10,6 +10,8 @@ import { toolSeries } from "./tool-document.ts";
 
 /** Some hundred bytes each while they are put in order. */
 const entriesMaxDefault = 2_000_000;
+/** Whether there is any entry needs one; a day has a few companions besides. */
+const firstLookItems = 10;
 /** Clocks of several writers may differ. */
 const skewMs = 60_000;
 
@@ -22,7 +24,10 @@ interface Entry extends Link {
 /** Reads the partition itself: an index may be late. */
 export async function verifyChain(items: ItemStore, scope: Scope, date: string, now: number, entriesMax = entriesMaxDefault): Promise<ChainCheck> {
   const head = await readHead(items, scope, date);
-  if (head === undefined) return { tool_date: date, entries: 0, intact: true, broken_at: null, head: null };
+  if (head === undefined) {
+    const state = (await hasEntry(items, scope, date)) ? "unchained" : "empty";
+    return { tool_date: date, state, entries: 0, intact: true, broken_at: null, head: null };
+  }
   const entries: Entry[] = [];
   let added: string | undefined;
   for await (const item of entriesOf(items, scope, date)) {
@@ -34,7 +39,12 @@ export async function verifyChain(items: ItemStore, scope: Scope, date: string, 
   }
   entries.sort((a, b) => a.sequence - b.sequence);
   const broken = added ?? firstBreak(entries, head, now);
-  return { tool_date: date, entries: entries.length, intact: broken === undefined, broken_at: broken ?? null, head: head.hash };
+  return { tool_date: date, state: "chained", entries: entries.length, intact: broken === undefined, broken_at: broken ?? null, head: head.hash };
+}
+
+async function hasEntry(items: ItemStore, scope: Scope, date: string): Promise<boolean> {
+  for await (const _ of entriesOf(items, scope, date, firstLookItems)) return true;
+  return false;
 }
 
 /** An id, or the place of what is missing. */
@@ -66,9 +76,9 @@ function linkOf({ document }: Item): Link | undefined {
   return Number.isInteger(sequence) && typeof hash === "string" ? { sequence: sequence as number, previous, hash } : undefined;
 }
 
-async function* entriesOf(items: ItemStore, scope: Scope, date: string): AsyncGenerator<Item> {
+async function* entriesOf(items: ItemStore, scope: Scope, date: string, limit: number = limits.pageItemsMax): AsyncGenerator<Item> {
   for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, toolSeries.container, { equals: { [toolSeries.dateField]: date }, limit: limits.pageItemsMax, cursor });
+    const page = await items.query(scope, toolSeries.container, { equals: { [toolSeries.dateField]: date }, limit, cursor });
     for (const item of page.items) if (item.document[companionField] === undefined) yield item;
     if (page.cursor === undefined) return;
     cursor = page.cursor;

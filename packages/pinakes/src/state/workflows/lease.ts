@@ -7,7 +7,7 @@
  * - `life` is another one for every workflow that ever had this workflow_id: what was left of an earlier one is never shown.
  */
 import { randomBytes } from "node:crypto";
-import type { Lease } from "@pinakes/client";
+import type { Lease, LeaseHolder } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
@@ -87,6 +87,10 @@ export function released(lease: LeaseRecord): LeaseRecord {
 
 export function viewOf({ workflow_id, owner, fencing_token, expires_at }: LeaseRecord): Lease {
   return { workflow_id, owner: owner ?? "", fencing_token, expires_at: expires_at ?? "" };
+}
+
+export function holderOf({ workflow_id, owner, expires_at }: LeaseRecord): LeaseHolder {
+  return { workflow_id, owner: owner ?? "", expires_at: expires_at ?? "" };
 }
 
 /** What a batch must hold so that nobody can have taken over between the decision and the commit; or what changes the lease. */

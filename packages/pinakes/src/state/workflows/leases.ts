@@ -1,16 +1,23 @@
-/** Taking, keeping and giving back the lease of a workflow. */
-import type { Lease } from "@pinakes/client";
+/** Seeing, taking, keeping and giving back the lease of a workflow. */
+import type { Lease, LeaseHolder } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { StateParts } from "../parts.ts";
 import type { Changes } from "./change-workflow.ts";
-import { checkLeaseSeconds, checkOwner, checkToken, heldBy, isHeld, LeaseHeld, released, renewed, requireToken, viewOf, type LeaseRecord } from "./lease.ts";
+import { checkLeaseSeconds, checkOwner, checkToken, heldBy, holderOf, isHeld, LeaseHeld, leaseOf, released, renewed, requireToken, viewOf, type LeaseRecord } from "./lease.ts";
+import { noWorkflow, type Partitions } from "./partitions.ts";
 
 const anyToken = true;
 
 export class Leases {
+  readonly #clock: Clock;
+  readonly #partitions: Partitions;
   readonly #changes: Changes;
 
-  constructor(changes: Changes) {
+  constructor({ clock }: StateParts, partitions: Partitions, changes: Changes) {
+    this.#clock = clock;
+    this.#partitions = partitions;
     this.#changes = changes;
   }
 
@@ -35,6 +42,15 @@ export class Leases {
         throw new LeaseHeld(lease, now, "Wait until then and try again; its holder may renew it or give it back before.");
       return heldBy(lease, name, seconds, now);
     };
+  }
+
+  /** Told from the items themselves, so it is as new as they are; a lease that ended is nobody's. */
+  async holder(scope: Scope, workflowId: string): Promise<LeaseHolder> {
+    const { workflow, lease: item } = await this.#partitions.all(scope, workflowId);
+    if (workflow === undefined) throw noWorkflow(workflowId);
+    const lease = leaseOf(item, workflowId);
+    if (!isHeld(lease, this.#clock.now())) throw new PinakesError("NOT_FOUND", `Nobody holds the lease of workflow "${workflowId}".`);
+    return holderOf(lease);
   }
 
   /** Also after its end, as long as nobody else took it. */

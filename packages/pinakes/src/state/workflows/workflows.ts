@@ -3,6 +3,7 @@ import type {
   Checkpoint,
   CreateOptions,
   Lease,
+  LeaseHolder,
   NewCheckpoint,
   NewWorkflow,
   Page,
@@ -70,7 +71,7 @@ export class Workflows {
     this.#reads = new CheckpointReads(parts);
     this.#writes = new CheckpointWrites(parts, this.#changes);
     this.#creation = new Creation(parts, this.#partitions, this.#writes);
-    this.#leases = new Leases(this.#changes);
+    this.#leases = new Leases(parts, this.#partitions, this.#changes);
   }
 
   /** Opens the container. */
@@ -202,6 +203,11 @@ export class Workflows {
     const checkpoint = await this.#reads.at(scope, document, latest, step, known);
     if (checkpoint === undefined) throw noCheckpoint(workflowId, step);
     return checkpoint;
+  }
+
+  async lease(caller: Caller, workflowId: string): Promise<LeaseHolder> {
+    const scope = requireCaller(caller);
+    return this.#leases.holder(scope, checkWorkflowId(workflowId));
   }
 
   async acquireLease(caller: Caller, workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease> {

@@ -21,52 +21,58 @@ async function fill(space: Space, source: string, count: number): Promise<Suppor
 }
 
 export function sources(fixture: TripleFixture): void {
-  fixture.test("R-TG-128 what a source supports is told with its parts, each quad once, in pages of any size; nothing of others, and nothing asserted", async () => {
-    const space = await fixture.space();
-    const expected = await fill(space, "doc", 60);
-    await fill(space, "do", 20);
-    await space.insert((await fill(space, "docs", 20)).map((one) => one.quad));
-    // Shared with another, and asserted besides.
-    const [first, second] = expected.map((one) => one.quad) as [Quad, Quad];
-    await space.insert([first, second], "docs", 99);
-    await space.insert([second]);
-    for (const limit of [1, 7, 59, 60, 61, 10_000]) {
-      const seen: SupportedQuad[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await space.ofSource("doc", { limit, cursor });
-        expect(page.quads.length).toBe(Math.min(limit, expected.length - seen.length));
-        seen.push(...page.quads);
-        expect(page.cursor === undefined).toBe(seen.length === expected.length);
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-      expect(sortedParts(seen)).toEqual(sortedParts(expected));
-    }
-    expect(await space.ofSource("nobody")).toEqual({ quads: [], examined: 0 });
-    await space.removeSource("doc");
-    expect(await space.ofSource("doc")).toEqual({ quads: [], examined: 0 });
-    expect(sortedParts((await space.allOfSource("docs")).filter(({ parts }) => parts.includes(99)))).toEqual(
-      sortedParts([first, second].map((row) => ({ quad: row, parts: [99] }))),
-    );
-  });
+  fixture.test(
+    "R-TG-128 what a source supports is told with its parts, each quad once, in pages of any size; nothing of others, and nothing asserted",
+    async () => {
+      const space = await fixture.space();
+      const expected = await fill(space, "doc", 60);
+      await fill(space, "do", 20);
+      await space.insert((await fill(space, "docs", 20)).map((one) => one.quad));
+      // Shared with another, and asserted besides.
+      const [first, second] = expected.map((one) => one.quad) as [Quad, Quad];
+      await space.insert([first, second], "docs", 99);
+      await space.insert([second]);
+      for (const limit of [1, 7, 59, 60, 61, 10_000]) {
+        const seen: SupportedQuad[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await space.ofSource("doc", { limit, cursor });
+          expect(page.quads.length).toBe(Math.min(limit, expected.length - seen.length));
+          seen.push(...page.quads);
+          expect(page.cursor === undefined).toBe(seen.length === expected.length);
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+        expect(sortedParts(seen)).toEqual(sortedParts(expected));
+      }
+      expect(await space.ofSource("nobody")).toEqual({ quads: [], examined: 0 });
+      await space.removeSource("doc");
+      expect(await space.ofSource("doc")).toEqual({ quads: [], examined: 0 });
+      expect(sortedParts((await space.allOfSource("docs")).filter(({ parts }) => parts.includes(99)))).toEqual(
+        sortedParts([first, second].map((row) => ({ quad: row, parts: [99] }))),
+      );
+    },
+  );
 
-  fixture.test("R-TG-81 a page of a source examines no more supports than it tells, and a constant number more, however large space and source are", async () => {
-    const space = await fixture.space();
-    const expected = await fill(space, "doc", 400);
-    await fill(space, "large", 1_500);
-    for (const limit of [1, 10, 100, 400]) {
-      let seen = 0;
-      let cursor: string | undefined;
-      do {
-        const page = await space.ofSource("doc", { limit, cursor });
-        expect(page.examined).toBeLessThanOrEqual(supportsIn(page.quads) + inVain);
-        expect(page.examined).toBeGreaterThanOrEqual(supportsIn(page.quads));
-        seen += page.quads.length;
-        cursor = page.cursor;
-      } while (cursor !== undefined && seen < 120);
-      expect(seen).toBe(Math.min(expected.length, Math.ceil(120 / limit) * limit));
-    }
-  });
+  fixture.test(
+    "R-TG-81 a page of a source examines no more supports than it tells, and a constant number more, however large space and source are",
+    async () => {
+      const space = await fixture.space();
+      const expected = await fill(space, "doc", 400);
+      await fill(space, "large", 1_500);
+      for (const limit of [1, 10, 100, 400]) {
+        let seen = 0;
+        let cursor: string | undefined;
+        do {
+          const page = await space.ofSource("doc", { limit, cursor });
+          expect(page.examined).toBeLessThanOrEqual(supportsIn(page.quads) + inVain);
+          expect(page.examined).toBeGreaterThanOrEqual(supportsIn(page.quads));
+          seen += page.quads.length;
+          cursor = page.cursor;
+        } while (cursor !== undefined && seen < 120);
+        expect(seen).toBe(Math.min(expected.length, Math.ceil(120 / limit) * limit));
+      }
+    },
+  );
 
   fixture.test("R-TG-83 what a source supports throughout is seen once however others insert and remove around it", async () => {
     const space = await fixture.space();
@@ -97,9 +103,7 @@ export function sources(fixture: TripleFixture): void {
     const first = await space.ofSource("doc", { limit: 10_000 });
     expect(first.cursor).toBeDefined();
     expect(first.quads.length).toBeLessThan(600);
-    expect(sortedParts(await space.allOfSource("doc", 10_000))).toEqual(
-      sortedParts(rows.map((row, i) => ({ quad: row, parts: [Math.floor(i / 100) * 100] }))),
-    );
+    expect(sortedParts(await space.allOfSource("doc", 10_000))).toEqual(sortedParts(rows.map((row, i) => ({ quad: row, parts: [Math.floor(i / 100) * 100] }))));
   });
 
   fixture.test("a cursor of a source that is none, or of a pattern, is INVALID, and it leads to nothing of another source", async () => {

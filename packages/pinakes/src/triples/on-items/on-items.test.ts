@@ -4,7 +4,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { iri, literal, type Quad } from "../../domain/rdf.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
 import { openMemoryItems } from "../../drivers/memory/index.ts";
-import type { ItemStore, Operation } from "../../ports/item-store.ts";
+import type { ItemStore, Operation, Query } from "../../ports/item-store.ts";
 import type { TripleStore } from "../../ports/triple-store.ts";
 import { openItemTriples } from "./index.ts";
 import { shardsPerSpace, tripleContainer } from "./quad-items.ts";
@@ -130,6 +130,55 @@ describe("triples on items", () => {
     expect(await triples.graphs(scope, "a")).toEqual({ graphs: [iri("g")] });
     await triples.removeSource(scope, "a", "doc");
     expect(await triples.graphs(scope, "a")).toEqual({ graphs: [] });
+  });
+
+  it("R-TG-129 what is asserted, and what a source supports, is read from the partitions: no index that may be late is asked", async () => {
+    const queries: Query[] = [];
+    const noted = new Proxy(items, {
+      get(target, name) {
+        if (name === "query") return (...call: Parameters<ItemStore["query"]>) => (queries.push(call[2]), target.query(...call));
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const triples = await openItemTriples({ items: noted, scope: system });
+    const rows = Array.from({ length: 150 }, (_, i) => quad(`s${i % 20}`, "p", `o${i}`, i % 3 === 0 ? "g" : undefined));
+    await other.write(scope, "a", { insert: rows, source: { source: "doc", part: 1 } });
+    await other.write(scope, "a", { insert: rows.slice(0, 120) });
+    expect(await triples.asserted(scope, "a", rows)).toEqual(rows.map((_, i) => i < 120));
+    const page = await triples.ofSource(scope, "a", "doc");
+    expect([page.quads.length, page.cursor, page.examined]).toEqual([150, undefined, 150]);
+    expect(queries.length).toBe(shardsPerSpace);
+    expect(queries.filter(({ index }) => index !== undefined)).toEqual([]);
+  });
+
+  it("a quad that goes between the read of its support and its own is left out of its source's page, and the others are told", async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => quad("s", "p", `o${i}`));
+    await other.write(scope, "a", { insert: rows, source: { source: "doc", part: 1 } });
+    let removed = false;
+    const late = new Proxy(items, {
+      get(target, name) {
+        if (name === "readMany") {
+          return async (...call: Parameters<ItemStore["readMany"]>) => {
+            if (!removed) {
+              removed = true;
+              await other.write(scope, "a", { remove: rows.slice(0, 7) });
+            }
+            return target.readMany(...call);
+          };
+        }
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const page = await (await openItemTriples({ items: late, scope: system })).ofSource(scope, "a", "doc");
+    expect(page.quads.map((one) => one.quad.o).toSorted()).toEqual(
+      rows
+        .slice(7)
+        .map(({ o }) => o)
+        .toSorted(),
+    );
+    expect([removed, page.cursor]).toEqual([true, undefined]);
   });
 
   it("R-TG-53 a fence that ended half way is completed by the next one, and unfenced every shard takes writes", async () => {

@@ -123,4 +123,33 @@ describe("the search pool over whole files", () => {
     expect(found.vector?.map(({ row }) => row)).toEqual([2, 0]);
     expect(found.text?.map(({ row }) => row)).toEqual([0]);
   });
+
+  it.each([0, 1_000_000])("counts words, and weighs them by what others counted (inline up to %i bytes)", async (inlineBytesMax) => {
+    const searching = pool({ threads: 1, inlineBytesMax });
+    const load = (id: string, words: readonly string[]) => {
+      const rows = words.map((text, i) => ({ id: `${id}${i}`, op: "put" as const, vector: Float32Array.of(1, i), text, metadata: {} }));
+      const { bytes, sha256, headBytes } = buildDelta("c", { dims: 2, metric: "cosine", language: "none" }, rows);
+      const { header } = readHead(bytes, { key: id, sha256, headBytes, bytes: bytes.length });
+      searching.load(id, loadSegment(header, bytes.length, searching.slots, [{ offset: 0, bytes }]));
+    };
+    load("tiny", ["red apple"]);
+    load("large", ["green apple", "red brick", "blue sky", "red sky", "grey sky"]);
+    const dead = new Bitmap(5);
+    dead.add(4);
+    const [tiny, large] = [[{ segment: "tiny" }], [{ segment: "large", dead }]];
+    const counted = [await searching.count(tiny, "red apple tree"), await searching.count(large, "red apple tree")] as const;
+    expect(counted).toEqual([
+      { rows: 1, tokens: 2, frequencies: new Map(Object.entries({ red: 1, apple: 1 })) },
+      { rows: 4, tokens: 8, frequencies: new Map(Object.entries({ red: 2, apple: 1 })) },
+    ]);
+    expect(await searching.count([], "red")).toEqual({ rows: 0, tokens: 0, frequencies: new Map() });
+    const ask = async (sources: typeof tiny, elsewhere?: (typeof counted)[0]) =>
+      (await searching.search({ sources, text: "red apple tree", k: 9, ...(elsewhere === undefined ? {} : { elsewhere }) })).text?.map(({ score }) => score);
+    const together = await ask([...tiny, ...large]);
+    const apart = [...((await ask(tiny, counted[1])) ?? []), ...((await ask(large, counted[0])) ?? [])];
+    expect(apart).toHaveLength(4);
+    expect(apart.toSorted((a, b) => b - a)).toEqual(together);
+    await searching.close();
+    await expect(searching.count(tiny, "red")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
 });

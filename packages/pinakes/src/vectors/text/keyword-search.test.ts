@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Bitmap } from "../segment/bitmap.ts";
 import { analyzerFor } from "./analyzer.ts";
 import { buildTextSections } from "./build-postings.ts";
-import { keywordSearch, type KeywordSource } from "./keyword-search.ts";
+import { countTerms, keywordSearch, type KeywordSource } from "./keyword-search.ts";
 import { segmentOf } from "./testing.ts";
 
 const analyzer = analyzerFor("none");
@@ -133,6 +133,53 @@ describe("keywordSearch", () => {
         expected.map(({ row, score }) => ({ row: live[row], score })),
       );
     }
+  });
+
+  it("scores to the bit as if the rows of another collection were here, given what that one counts", () => {
+    fc.assert(
+      fc.property(texts, query, fc.integer({ min: 1, max: 12 }), (rows, asked, k) => {
+        const collections = [0, 1].map((side) => rows.filter(({ source }) => source % 2 === side));
+        const sourcesOf = (part: readonly (typeof rows)[number][]): KeywordSource[] => [
+          sourceOf(
+            part.map(({ text }) => text),
+            indexesOf(part, ({ dead }) => dead),
+            indexesOf(part, ({ allowed }) => allowed),
+          ),
+        ];
+        const counts = collections.map((part) => countTerms(sourcesOf(part), asked, analyzer));
+        const found = collections.flatMap((part, side) => {
+          const elsewhere = counts[1 - side];
+          const hits = keywordSearch(sourcesOf(part), asked, { k, analyzer, textOf: (_, row) => part[row]?.text, elsewhere });
+          return hits.map(({ row, score }) => ({ row: rows.indexOf(part[row] as (typeof rows)[0]), score }));
+        });
+        const one = keywordSearch(sourcesOf(rows), asked, { k, analyzer, textOf: (_, row) => rows[row]?.text });
+        const best = found.toSorted((a, b) => b.score - a.score || a.row - b.row).slice(0, k);
+        expect(best).toEqual(one.map(({ row, score }) => ({ row, score })));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("counts live rows, their terms, and the rows of each term of the question, once however often it is asked", () => {
+    const source = sourceOf(["a b b", "a", undefined, "a b c", ""], [3], [0]);
+    const none = { rows: 0, tokens: 0, frequencies: new Map() };
+    expect(countTerms([source], "b a zz b", analyzer)).toEqual({ rows: 2, tokens: 4, frequencies: new Map(Object.entries({ b: 1, a: 2 })) });
+    expect(countTerms([source, source], "c", analyzer)).toEqual({ rows: 4, tokens: 8, frequencies: new Map() });
+    for (const empty of [[], [sourceOf([])], [sourceOf([undefined, ""])], [sourceOf(["a"], [0])]]) expect(countTerms(empty, "a", analyzer)).toEqual(none);
+  });
+
+  it("stays as it is beside collections without rows, and finds nothing where only others have the words", () => {
+    const sources = [sourceOf(["a b", "a c c", "d"])];
+    const empty = { rows: 0, tokens: 0, frequencies: new Map<string, number>() };
+    for (const asked of ["a", "a c zz", '"a b" d', "zz"]) {
+      const textOf = (): string => "a b";
+      const alone = keywordSearch(sources, asked, { k: 5, analyzer, textOf });
+      expect(keywordSearch(sources, asked, { k: 5, analyzer, textOf, elsewhere: empty })).toEqual(alone);
+    }
+    const elsewhere = { rows: 7, tokens: 70, frequencies: new Map([["zz", 7]]) };
+    expect(keywordSearch(sources, "zz", { k: 5, analyzer, elsewhere })).toEqual([]);
+    expect(keywordSearch([], "zz", { k: 5, analyzer, elsewhere })).toEqual([]);
+    expect(keywordSearch([sourceOf([undefined])], "zz", { k: 5, analyzer, elsewhere })).toEqual([]);
   });
 
   it("ranks rows that hold a quoted phrase higher, by half, for each phrase", () => {

@@ -155,6 +155,7 @@ export const containerCalls: Readonly<Record<string, Calls>> = {
   putContainer: [
     { kind: "makes", body: () => spec },
     { kind: "makes", body: () => ({ partition_key: "/quite/another" }) },
+    { kind: "makes", body: () => spec, headers: () => ({ "if-none-match": "*" }) },
     { kind: "refused", status: 412, body: () => spec, ...ifMatch("container") },
   ],
   getContainer: [{ kind: "thing" }, { kind: "thing", headers: ({ etags }) => ({ "if-none-match": `"${etags.container}"` }) }],

@@ -84,6 +84,7 @@ const workflowCalls: Readonly<Record<string, readonly StateCall[]>> = {
   addCheckpoint: [sending("thing", () => newCheckpoint), sending("thing", () => newCheckpoint, { query: () => "fencing_token=1" })],
   listCheckpoints: [thing, asking("thing", "limit=1&order=desc")],
   getCheckpoint: [thing, { ...thing, params: () => ({ step: "latest" }) }],
+  getLease: [thing],
   acquireLease: [sending("thing", () => ({ owner: "intruder" }))],
   renewLease: [sending("thing", () => ({ fencing_token: 1 }))],
   releaseLease: [asking("thing", "fencing_token=1")],

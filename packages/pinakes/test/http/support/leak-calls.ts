@@ -151,6 +151,9 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   ],
   listEvaluations: [list],
   getEvaluation: [thing],
+  listEvaluationQuestions: [thing, { ...thing, query: () => "limit=1&cursor=0" }],
+  listEvaluationRunQuestions: [thing],
+  deleteEvaluation: [thing],
   runEvaluation: [thing],
   createMigration: [
     { kind: "admin", body: ({ rid }) => ({ source: { kind: "unregistered", repository: rid } }) },

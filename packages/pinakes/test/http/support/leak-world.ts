@@ -147,7 +147,7 @@ export async function stateOf(server: TestServer, { boss, targets }: LeakWorld):
     hash.update(JSON.stringify([...records]));
   }
   hash.update((await server.call("GET", "/v1/evaluations", { key: boss })).text);
-  hash.update(JSON.stringify((await server.pinakes.objects.list(scope, "knowledge/", { limit: 1000 })).keys));
+  for (const prefix of ["knowledge/", "evaluations/"]) hash.update(JSON.stringify((await server.pinakes.objects.list(scope, prefix, { limit: 1000 })).keys));
   const { json } = await server.call("GET", "/v1/keys?limit=100", { key: boss });
   hash.update(JSON.stringify((json["items"] as Json[]).map((key) => ({ ...key, last_used_at: undefined }))));
   for (const { rid, cid } of Object.values(targets)) {

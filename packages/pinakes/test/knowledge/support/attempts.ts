@@ -93,6 +93,9 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "jobs.retry": (k, caller, t) => k.jobs.retry(caller, t.job),
   "jobs.cancel": (k, caller, t) => k.jobs.cancel(caller, t.job),
   "evaluations.get": (k, caller, t) => k.evaluations.get(caller, t.evaluation),
+  "evaluations.questions": (k, caller, t) => k.evaluations.questions(caller, t.evaluation, { limit: 1 }),
+  "evaluations.runQuestions": (k, caller, t) => k.evaluations.runQuestions(caller, t.evaluation, t.job),
+  "evaluations.delete": (k, caller, t) => k.evaluations.delete(caller, t.evaluation),
   "evaluations.run": (k, caller, t) => k.evaluations.run(caller, t.evaluation),
 };
 
@@ -125,6 +128,6 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
 };
 
 /** Touches nothing of anybody. */
-export const harmless: readonly string[] = ["models", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
+export const harmless: readonly string[] = ["models", "trashDays", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
 /** Needs a token, which is a credential of its own; or nobody can call it from outside. */
 export const withoutCaller: readonly string[] = ["grants.useUpload", "grants.useDownload", "activity.add", "activity.flush", "rows.count"];

@@ -41,6 +41,7 @@ export const onThings: Readonly<Record<string, Attempt>> = {
   "workflows.checkpoint": (s, who, t) => s.workflows.checkpoint(who, t.wid, { step: 1, state: {} }, { fencingToken: 1 }),
   "workflows.checkpoints": (s, who, t) => s.workflows.checkpoints(who, t.wid),
   "workflows.checkpointAt": (s, who, t) => s.workflows.checkpointAt(who, t.wid, "latest"),
+  "workflows.lease": (s, who, t) => s.workflows.lease(who, t.wid),
   "workflows.acquireLease": (s, who, t) => s.workflows.acquireLease(who, t.wid, { owner: "intruder" }),
   "workflows.renewLease": (s, who, t) => s.workflows.renewLease(who, t.wid, { fencingToken: 1 }),
   "workflows.releaseLease": (s, who, t) => s.workflows.releaseLease(who, t.wid, { fencingToken: 1 }),

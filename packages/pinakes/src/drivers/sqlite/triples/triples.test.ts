@@ -10,6 +10,7 @@ import { openSqliteItems, openSqliteTriples } from "../index.ts";
 import { openDatabase } from "../schema.ts";
 import { planRanges, rangeSql } from "./ranges.ts";
 import { createTripleTables, hashOf, placesOf } from "./schema.ts";
+import { ofSourceSql } from "./supports.ts";
 
 const folders: string[] = [];
 function folder(): string {
@@ -120,17 +121,16 @@ describe("the SQLite file of triples", () => {
   });
 
   it("R-TG-81 what a source supports, from its beginning and from a cursor, is one search of the mirror of supports", () => {
-    const dir = folder();
-    prepareTriples(dir);
-    inspect(dir, (db) => {
-      for (const [want, from] of [
-        ["first", ""],
-        ["after", " AND (s,p,o,g,part)>(?,?,?,?,?)"],
-      ] as const) {
-        const plan = db.prepare(`EXPLAIN QUERY PLAN ${ofSourceSql(want)}`).all();
-        expect(plan.map(({ detail }) => detail)).toEqual([`SEARCH supports_by_source USING PRIMARY KEY (space=? AND source=?${from})`]);
-      }
-    });
+    const db = openDatabase(join(folder(), "plans.db"));
+    createTripleTables(db);
+    for (const [want, from] of [
+      ["first", ""],
+      ["after", " AND (s,p,o,g,part)>(?,?,?,?,?)"],
+    ] as const) {
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${ofSourceSql(want)}`).all();
+      expect(plan.map(({ detail }) => detail)).toEqual([`SEARCH supports_by_source USING PRIMARY KEY (space=? AND source=?${from})`]);
+    }
+    db.close();
   });
 
   it("a term that another one's hash leads to is told apart by its text", async () => {

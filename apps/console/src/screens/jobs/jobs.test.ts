@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { ServerEvent } from "../../api/events.ts";
+import { mayAct, type JobRow } from "../../api/jobs.ts";
+import { withItem } from "../../api/pages-cache.ts";
+import { matchesJob } from "./find-jobs.ts";
+import { jobsOf } from "./use-live-jobs.ts";
+
+const job = (job_id: string, more: Partial<JobRow> = {}): JobRow => ({
+  job_id,
+  kind: "ingest",
+  status: "succeeded",
+  progress: { done: 1, total: 1 },
+  attempts: 1,
+  error: null,
+  result: null,
+  repository_id: "kb",
+  collection_id: "papers",
+  created_by: "ann",
+  created_at: "2030-01-01T00:00:00Z",
+  updated_at: "2030-01-01T00:00:00Z",
+  ...more,
+});
+
+describe("which jobs an event is about", () => {
+  const event = (type: ServerEvent["type"], resource: ServerEvent["resource"]): ServerEvent => ({ id: "1", type, resource, data: {}, at: "" });
+  const place = { repository_id: "kb", collection_id: "papers", document_id: "d1" };
+
+  it("the one that it names; of a document, the uploads of its collection that may hold it", () => {
+    const known = [
+      job("running", { status: "running" }),
+      job("mine", { result: { documents: [{ document_id: "d1" }] } }),
+      job("other", { result: { documents: [{ document_id: "d2" }] } }),
+      job("elsewhere", { status: "running", collection_id: "notes" }),
+      job("no upload", { status: "running", kind: "reindex" }),
+    ];
+    expect(jobsOf(event("job.done", { job_id: "new" }), known)).toEqual(["new"]);
+    expect(jobsOf(event("document.status", place), known)).toEqual(["running", "mine"]);
+    expect(jobsOf(event("collection.status", place), known)).toEqual([]);
+  });
+});
+
+describe("a row that changed", () => {
+  const data = { pages: [{ items: [job("a")], next_cursor: "x" }, { items: [job("b")] }], pageParams: [undefined, "x"] };
+  const ids = (made: typeof data) => made.pages.map(({ items }) => items.map(({ job_id, attempts }) => `${job_id}${attempts}`));
+
+  it("takes its place in its page; a new one comes first, and nothing twice", () => {
+    expect(ids(withItem(data, job("b", { attempts: 2 }), ({ job_id }) => job_id) as typeof data)).toEqual([["a1"], ["b2"]]);
+    expect(ids(withItem(data, job("c"), ({ job_id }) => job_id) as typeof data)).toEqual([["c1", "a1"], ["b1"]]);
+  });
+});
+
+it("a filter looks at status, kind, and the words of a job in any case", () => {
+  const failed = job("j1", { status: "failed", error: "The PDF is damaged" });
+  expect(matchesJob(failed, {})).toBe(true);
+  expect(matchesJob(failed, { status: "failed", kind: "ingest", q: "pdf IS" })).toBe(true);
+  expect(matchesJob(failed, { status: "running" })).toBe(false);
+  expect(matchesJob(failed, { kind: "fsck" })).toBe(false);
+  expect(matchesJob(failed, { q: "nothing" })).toBe(false);
+});
+
+it("what may be tried again or cancelled is what the server takes", () => {
+  expect(mayAct(job("a", { status: "failed" }), "retry")).toBe(true);
+  expect(mayAct(job("a", { kind: "reindex", status: "cancelled" }), "retry")).toBe(true);
+  expect(mayAct(job("a"), "retry")).toBe(false);
+  expect(mayAct(job("a", { kind: "reindex", status: "running" }), "cancel")).toBe(true);
+  expect(mayAct(job("a", { status: "running" }), "cancel")).toBe(false);
+  expect(mayAct(job("a", { kind: "purge", status: "running" }), "cancel")).toBe(false);
+});

@@ -1,0 +1,102 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+const hostile = "CI <script>alert(1)</script>";
+
+describe.skipIf(browserPath === undefined)("console: keys and access", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "hr", name: "HR", allowed_groups: ["people"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("a key is shown once, works, and is refused as soon as it is revoked", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/access");
+    await page.getByText("No API key yet").waitFor();
+    await page.getByRole("button", { name: "New key" }).click();
+    const form = page.getByRole("dialog", { name: "New key" });
+    await form.getByLabel("User id").fill("ann");
+    await form.getByLabel("Name of the key").fill(hostile);
+    await form.getByLabel("Groups").fill("people\nreaders");
+    await form.getByLabel("Ends at").fill("2001-01-01T00:00");
+    await form.getByRole("button", { name: "Make the key" }).click();
+    await form
+      .getByRole("alert")
+      .getByText(/expires_at/)
+      .waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("status of 400")]);
+    await form.getByLabel("Ends at").fill("");
+    await form.getByLabel("Read only").check();
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Make the key" }).click();
+    const made = page.getByRole("dialog", { name: "The key was made" });
+    const key = await made.getByLabel("Key", { exact: true }).innerText();
+    expect(key).toMatch(/^pk_/);
+    await expectAccessible(page);
+    await made.getByRole("button", { name: "I have copied it" }).click();
+    await page.getByRole("cell", { name: hostile, exact: true }).waitFor();
+    expect(await page.locator("body").innerText()).not.toContain(key);
+    const call = () => fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await call()).status).toBe(200);
+    await page.getByRole("button", { name: `Actions for ${hostile}` }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    await page.getByRole("dialog", { name: "Revoke this key?" }).getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("No API key yet").waitFor();
+    expect((await call()).status).toBe(401);
+    await screenshot(page, "access-keys");
+    await close();
+  });
+
+  it("the access tester says yes or no, and the rule; the question is in the address", async () => {
+    await server.api("POST", "/v1/keys", { user_id: "ben", groups: ["people"] });
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/access");
+    await page.getByRole("button", { name: "Actions for ben" }).click();
+    await page.getByRole("menuitem", { name: "Test access" }).click();
+    await page.getByLabel("Repository").selectOption({ label: "Knowledge" });
+    await page.getByLabel("Collection").selectOption({ label: "HR" });
+    await page.getByRole("button", { name: "Ask" }).click();
+    await page.getByText("ben may read it and add documents").waitFor();
+    await page.getByText("a group of ben may use the collection", { exact: false }).waitFor();
+    await page.getByLabel("Groups of the user").fill("others, readers");
+    await page.getByRole("button", { name: "Ask" }).click();
+    await page.getByText("ben cannot see it").waitFor();
+    await page.getByText("ben is in none of the collection's groups.").waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "access-tester");
+    // Whoever is sent the address sees the same.
+    await page.reload();
+    await page.getByText("ben cannot see it").waitFor();
+    await page.getByRole("tab", { name: "Groups" }).click();
+    await page.getByRole("row").filter({ hasText: "people" }).getByText("HR").waitFor();
+    await close();
+  });
+
+  it("who is no admin may ask about oneself, and is shown no keys; on a phone", async () => {
+    const { key } = await server.api<{ readonly key: string }>("POST", "/v1/keys", { user_id: "eve" });
+    const { page, complaints, close } = await openPage(browser, phone);
+    await signedIn(page, { url: server.url, key }, "/access?tab=keys&repository=kb&user=ben");
+    await page.getByText("eve may read it").waitFor();
+    expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Access tester"]);
+    expect(await page.getByLabel("User id").count()).toBe(0);
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await page.goto(`${server.url}/overview`);
+    await page.getByText("As far as you may look, nothing is wrong.").waitFor();
+    await page.getByText("The figures of the workspace are for its admins.").waitFor();
+    expect(complaints).toEqual([]);
+    await page.goto(`${server.url}/jobs?tab=queues`);
+    await page.getByRole("alert").getByText("You may not do this").waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("status of 403")]);
+    await close();
+  });
+});

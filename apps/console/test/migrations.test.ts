@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startServer, type ConsoleServer } from "./support/server.ts";
+
+describe.skipIf(browserPath === undefined)("console: migrations", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "pinakes-console-migrations-"));
+    [server, browser] = await Promise.all([startServer({ PINAKES_MIGRATION_SOURCES: folder }), launchBrowser()]);
+    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "old", name: "Old place" });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+  const enabled = async (page: Page) => {
+    const buttons = await page.getByRole("button", { name: /^(Plan again|Copy|Compare|Switch|Finish|Roll back)$/ }).all();
+    const states = await Promise.all(buttons.map(async (button) => ((await button.isEnabled()) ? [await button.innerText()] : [])));
+    return states.flat();
+  };
+
+  it("a collection is moved step by step; only what the state allows can be pressed, and the way back is one of them", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/migrations");
+    await press(page, "New migration");
+    const form = page.getByRole("dialog", { name: "New migration" });
+    await form.getByLabel("Repository", { exact: true }).selectOption({ label: "Knowledge" });
+    await form.getByLabel("Collection", { exact: true }).selectOption({ label: "Old place" });
+    await form.getByLabel("New id of the collection").fill("new");
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Make the plan" }).click();
+    await page.getByRole("heading", { name: "Migration: Move a collection inside the workspace" }).waitFor();
+    await expect.poll(() => enabled(page)).toEqual(["Plan again", "Copy", "Roll back"]);
+    await press(page, "Copy");
+    await expect.poll(() => enabled(page)).toEqual(["Copy", "Compare", "Roll back"]);
+    await press(page, "Compare");
+    await expect.poll(() => enabled(page)).toEqual(["Compare", "Switch", "Roll back"]);
+    const units = page.getByRole("table", { name: "Units of the migration" });
+    await units.getByText("equal").waitFor();
+    await units.getByRole("row").nth(1).click();
+    await page.getByRole("dialog", { name: "kb/old" }).getByText("Hash of what is here").waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await press(page, "Switch");
+    await page.getByRole("dialog", { name: "Switch to the new collections?" }).getByRole("button", { name: "Switch" }).click();
+    await expect.poll(() => enabled(page)).toEqual(["Finish", "Roll back"]);
+    expect(await server.api("GET", "/v1/repositories/kb/collections/new")).toMatchObject({ status: "ACTIVE" });
+    await screenshot(page, "migration");
+    await press(page, "Roll back");
+    await page.getByRole("dialog", { name: "Roll back?" }).getByRole("button", { name: "Roll back" }).click();
+    await page.getByText("rolled back").first().waitFor();
+    await expect.poll(() => enabled(page)).toEqual([]);
+    expect(await server.api("GET", "/v1/repositories/kb/collections/old")).toMatchObject({ status: "ACTIVE" });
+    await close();
+  });
+
+  it("a source with problems tells them and cannot be copied; what the server does not open is refused in the form", async () => {
+    await writeFile(join(folder, "rows.jsonl"), '{"id":"a","values":[1,2]}\n{"id":"<b>x</b>","values":"none"}\n');
+    const { page, complaints, close } = await openPage(browser, phone);
+    await signedIn(page, server, "/migrations?create=true");
+    const form = page.getByRole("dialog", { name: "New migration" });
+    await form.getByLabel("What kind of source").selectOption("rows");
+    await form.getByLabel("File or folder").fill("/etc/passwd");
+    await form.getByLabel("Into the repository").fill("kb");
+    await form.getByLabel("More fields of the source").fill("[1]");
+    await form.getByText("Write an object, such as").waitFor();
+    expect(await form.getByRole("button", { name: "Make the plan" }).isEnabled()).toBe(false);
+    await form.getByLabel("More fields of the source").fill("");
+    await form.getByRole("button", { name: "Make the plan" }).click();
+    await form
+      .getByRole("alert")
+      .getByText(/PINAKES_MIGRATION_SOURCES/)
+      .waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringMatching(/status of 40[03]/)]);
+    await form.getByLabel("File or folder").fill(join(folder, "rows.jsonl"));
+    await form.getByRole("button", { name: "Make the plan" }).click();
+    await page.getByRole("heading", { name: /^Problems of the plan/ }).waitFor();
+    await expect.poll(() => enabled(page)).toEqual(["Plan again", "Roll back"]);
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await screenshot(page, "migration-problems-phone");
+    await close();
+  });
+});

@@ -1,0 +1,107 @@
+/** What went wrong is seen, understood, and tried again or thrown away. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { startOperationServer, type OperationServer } from "./support/operation.ts";
+import { sendPoison } from "./support/poison.ts";
+
+const hostile = "<img src=x onerror=alert(1)>";
+
+describe.skipIf(browserPath === undefined)("console: overview, jobs and queues", () => {
+  let server: OperationServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startOperationServer(), launchBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("what was given up is an alarm; its message is shown as text, tried again, and discarded all at once", async () => {
+    await sendPoison(server.folder, 4, hostile);
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/overview");
+    await page.getByRole("link", { name: /Look: 4 messages were given up/ }).click();
+    await page.waitForURL(/queue=vector-storage-management/);
+    const letters = page.getByRole("table", { name: "Dead letters" });
+    await expect.poll(() => letters.getByRole("row").count()).toBe(5);
+    await letters.getByRole("row").nth(1).getByRole("cell").first().click();
+    await page.getByRole("dialog").getByText(hostile).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await letters
+      .getByRole("button", { name: /^Try again/ })
+      .first()
+      .click();
+    await page.getByText("It is back in the queue").waitFor();
+    // What is wrong with it stays wrong: it comes back.
+    const dead = async () => (await server.api<{ readonly items: readonly unknown[] }>("GET", "/v1/queues/vector-storage-management/dead")).items.length;
+    await expect.poll(dead).toBe(4);
+    await page.reload();
+    await expect.poll(() => letters.getByRole("row").count()).toBe(5);
+    await screenshot(page, "operation-dead-letters");
+    await page.getByRole("button", { name: "Discard all" }).click();
+    const asked = page.getByRole("dialog", { name: "Discard all 4?" });
+    await asked.getByRole("button", { name: "Discard all" }).click();
+    await asked.getByText("4 of 4 done. Done.").waitFor();
+    await asked.getByRole("button", { name: "Close" }).last().click();
+    await page.getByText("Nothing was given up here").waitFor();
+    expect(await dead()).toBe(0);
+    await close();
+  });
+
+  it("jobs: a failed upload is found by its filters, says why, and is tried again; a new one appears by itself", async () => {
+    await server.make("papers");
+    await server.upload("papers", `${hostile}.pdf`, "%PDF-1.7 broken");
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/jobs?status=failed&kind=ingest");
+    const jobs = page.getByRole("table", { name: "Jobs, newest first" });
+    await jobs.getByRole("row").nth(1).getByRole("cell").first().click();
+    const sheet = page.getByRole("dialog", { name: "Job: Upload" });
+    await sheet
+      .getByText(/The PDF is damaged/)
+      .first()
+      .waitFor();
+    await sheet.getByRole("link", { name: `${hostile}.pdf` }).waitFor();
+    await expectAccessible(page);
+    await sheet.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("It is tried again").waitFor();
+    await page.keyboard.press("Escape");
+    expect(new URL(page.url()).searchParams.get("status")).toBe("failed");
+    await page.getByLabel("Status").selectOption("");
+    await page.getByLabel("Collection, job or error").fill("papers");
+    await jobs.getByRole("cell", { name: "kb / papers" }).first().waitFor();
+    const before = await jobs.getByRole("row").count();
+    await server.upload("papers", "good.txt", "Restart the queue when it waits.");
+    await expect.poll(() => jobs.getByRole("row").count()).toBe(before + 1);
+    await jobs.getByRole("row").nth(1).getByText("succeeded").waitFor();
+    await jobs.getByRole("row").nth(1).getByRole("progressbar", { name: "1 of 1" }).waitFor();
+    await page.getByLabel("Collection, job or error").fill("nothing like that");
+    await page.getByText("No job like that").waitFor();
+    await screenshot(page, "operation-jobs");
+    await close();
+  });
+
+  it("the overview: figures say whose they are, the time range is in the address, and it fits a phone in the dark", async () => {
+    await server.make("library");
+    await server.upload("library", "a.txt", "The queue waits.");
+    await server.api("POST", "/v1/repositories/kb/collections/library/search", { query: "queue" });
+    const { page, close } = await openPage(browser, { ...phone, colorScheme: "dark" });
+    await signedIn(page, server, "/overview?range=7d");
+    expect(await page.getByLabel("Time", { exact: true }).inputValue()).toBe("7d");
+    await page.getByLabel("Time", { exact: true }).selectOption("1h");
+    await page.waitForURL(/range=1h/);
+    await page.getByText("this workspace").first().waitFor();
+    await page
+      .getByRole("figure", { name: /Documents uploaded/ })
+      .locator("svg")
+      .first()
+      .waitFor();
+    await page.getByRole("link", { name: "library" }).waitFor();
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    await screenshot(page, "operation-overview-phone");
+    await close();
+  });
+});

@@ -1,0 +1,82 @@
+/** A store fails, a file is gone: each is seen with its reason, and mended. */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, expectAccessible, launchBrowser, openPage, screenshot, signedIn } from "./support/browser.ts";
+import { startOperationServer, type OperationServer } from "./support/operation.ts";
+
+describe.skipIf(browserPath === undefined)("console: deletions and audits", () => {
+  let server: OperationServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startOperationServer(), launchBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it("a store that cannot delete: the lag warns, the report says which store and why, and a retry after mending ends it", async () => {
+    await server.make("stuck");
+    await server.upload("stuck", "a.txt", "words");
+    const file = await server.contentOf("stuck");
+    await rm(file);
+    await mkdir(file);
+    await writeFile(join(file, "in-the-way"), "");
+    await server.api("DELETE", "/v1/repositories/kb/collections/stuck?purge=true&confirm=stuck");
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/deletions");
+    await page
+      .getByRole("alert")
+      .getByText(/A delete is not done after/)
+      .waitFor();
+    await page.getByRole("button", { name: "Look at the oldest" }).click();
+    const report = page.getByRole("dialog", { name: "Purge: stuck" });
+    await report.getByText(/EISDIR/).waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "operation-deletion");
+    await rm(file, { recursive: true });
+    await report.getByRole("button", { name: "Try again now" }).click();
+    await report.getByText("Finished").waitFor();
+    expect(await report.getByText("confirmed").count()).toBe(4);
+    await page.keyboard.press("Escape");
+    // The list behind it has it, too, without a reload.
+    await page.getByRole("row").filter({ hasText: "kb / stuck" }).getByText("done").waitFor();
+    await close();
+  });
+
+  it("an audit finds what is missing, and repairs only when that is confirmed", async () => {
+    await server.make("notes");
+    await server.upload("notes", "a.txt", "words");
+    await rm(await server.contentOf("notes"));
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/audit");
+    await page.getByText("No audit yet").waitFor();
+    await page.getByLabel("Where").selectOption({ label: "Knowledge" });
+    await page.getByLabel("Collection").selectOption({ label: "notes" });
+    await page.getByRole("button", { name: "Start the audit" }).click();
+    await page.getByText("1 found, 1 still there.").waitFor();
+    const findings = page.getByRole("table", { name: "Findings" });
+    await findings.getByText("A record names a file that is not there").click();
+    await page
+      .getByRole("dialog")
+      .getByText(/names it, and it is not there/)
+      .waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Repair what is found").check();
+    await page.getByRole("button", { name: "Start the audit" }).click();
+    const asked = page.getByRole("dialog", { name: "Repair while looking?" });
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    const audits = async () =>
+      (await server.api<{ readonly items: readonly { kind: string }[] }>("GET", "/v1/jobs")).items.filter(({ kind }) => kind === "fsck");
+    expect(await audits()).toHaveLength(1);
+    await page.getByRole("button", { name: "Start the audit" }).click();
+    await asked.getByRole("button", { name: "Start and repair" }).click();
+    await page.getByText("with repair").waitFor();
+    await expect.poll(() => page.getByRole("table", { name: "Audits, newest first" }).getByRole("row").count()).toBe(3);
+    await screenshot(page, "operation-audit");
+    await close();
+  });
+});
