@@ -16,7 +16,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "pinakes-console-source-"));
-    [server, browser] = await Promise.all([startServer({ PINAKES_PIPELINE_FOLDERS: folder }), launchBrowser()]);
+    [server, browser] = await Promise.all([startServer({ PINAKES_PIPELINE_FOLDERS: folder, PINAKES_TRASH_DAYS: "30" }), launchBrowser()]);
     await server.api("POST", "/v1/repositories", { repository_id: "library", name: "Library" });
   });
   afterAll(async () => {
@@ -49,6 +49,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await sheet.getByLabel("Id of the new repository").fill("operations");
     await expectAccessible(page);
     await sheet.getByRole("button", { name: "Passages" }).click();
+    await sheet.getByText("What a new repository does is not known before it is made.").waitFor();
     await sheet.getByLabel("How documents are cut").selectOption({ label: "Own settings" });
     await sheet.getByLabel("Method").selectOption({ label: "Fixed size" });
     await sheet.getByLabel("Size").fill("100");
@@ -90,6 +91,28 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await close();
   });
 
+  it("the wizard: whoever leaves the cutting to the repository sees what that does, also the system's", async () => {
+    await server.api("POST", "/v1/repositories", {
+      repository_id: "short",
+      name: "Short",
+      chunking_strategy: { type: "FIXED", chunk_size: 100, chunk_overlap: 0 },
+    });
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/collections");
+    await page.getByRole("button", { name: "New collection" }).click();
+    const sheet = page.getByRole("dialog", { name: "New collection" });
+    const passages = async (label: string, count: string) => {
+      await sheet.getByLabel("Repository").selectOption({ label });
+      await sheet.getByRole("button", { name: "Passages" }).click();
+      await sheet.getByLabel("Text", { exact: true }).fill("ten chars ".repeat(50));
+      await sheet.getByRole("status").getByText(count, { exact: true }).waitFor();
+      await sheet.getByRole("button", { name: "Name and place" }).click();
+    };
+    await passages("Library", "1 passage");
+    await passages("Short", "5 passages");
+    await close();
+  });
+
   it("two who edit at once: both texts are shown, the reader chooses by field, and what was not touched stays as the other made it", async () => {
     await make("shared", "Shared", { description: "Before", metadata: { tags: ["before"] } });
     const { page, complaints, close } = await openPage(browser);
@@ -127,6 +150,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await choose(page, "Delete");
     const dialog = page.getByRole("dialog", { name: "Delete Old minutes?" });
     await dialog.getByText("43 B").waitFor();
+    await dialog.getByText("It can be restored for 30 days, then the server purges it.").waitFor();
     await expectAccessible(page);
     await screenshot(page, "collections-delete");
     await dialog.getByRole("button", { name: "Move to the trash" }).click();
@@ -138,7 +162,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await page.goto(`${server.url}/collections?q=minutes`);
     await page.getByText("No collection fits these filters").waitFor();
     await page.goto(`${server.url}/trash`);
-    await page.getByRole("row", { name: /Old minutes.*in 90 days/ }).waitFor();
+    await page.getByRole("row", { name: /Old minutes.*in 30 days/ }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "trash");
     await page.getByRole("button", { name: "Restore: Old minutes" }).click();

@@ -137,6 +137,26 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await close();
   });
 
+  it("a new container: one of that name is left as it is, whoever made it meanwhile; another name is free", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/containers");
+    await page.getByRole("button", { name: "New container" }).click();
+    const dialog = page.getByRole("dialog", { name: "New container" });
+    await dialog.getByLabel("Name").fill("parcels");
+    await dialog.getByLabel("Partition key").fill("/city");
+    const theirs = await server.api("PUT", "/v1/containers/parcels", { partition_key: "/city", default_ttl: 600 });
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText("There is a container of this name already.").waitFor();
+    expect(await server.api("GET", "/v1/containers/parcels")).toEqual(theirs);
+    await expectAccessible(page);
+    await dialog.getByLabel("Name").fill("parcels-2");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { level: 1, name: "parcels-2" }).waitFor();
+    expect(await server.api("GET", "/v1/containers/parcels-2")).toMatchObject({ partition_key: "/city" });
+    expect(complaints.splice(0).filter((text) => !text.includes("status of 412"))).toEqual([]);
+    await close();
+  });
+
   it("items come and go: made, seen in the live changes, deleted after a question; also with two partition keys, on a phone", async () => {
     const { page, complaints, close } = await openPage(browser, phone);
     await signedIn(page, server, "/containers/regions");

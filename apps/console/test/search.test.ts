@@ -103,6 +103,50 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await close();
   });
 
+  it("shows each question of a run, tries one of them in the lab, and deletes the evaluation after its name was typed", async () => {
+    const { items } = await server.api<{ items: readonly { document_id: string; filename: string }[] }>(
+      "GET",
+      "/v1/repositories/kb/collections/papers/documents",
+    );
+    const ada = items.find(({ filename }) => filename === "ada.txt")?.document_id as string;
+    const { evaluation_id } = await server.api<{ evaluation_id: string }>("POST", "/v1/evaluations", {
+      name: "By question",
+      collections: [{ repository: "kb", collection: "papers" }],
+      queries: [
+        { query: question, relevant: [{ document_id: ada }, { document_id: "never-was" }] },
+        { query: "<b>wholly</b> unanswerable", relevant: [{ document_id: "never-was" }] },
+      ],
+    });
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, `/search?tab=evaluations&evaluation=${evaluation_id}`);
+    await page.getByLabel("Mode").selectOption("Keywords");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("table", { name: "Runs" }).getByRole("row").nth(1).click();
+    const questions = page.getByRole("table", { name: "Questions of the run" });
+    await questions.getByRole("row", { name: /1 Who worked .* #1; 1 not found 0\.613 0\.500 1\.000/ }).waitFor();
+    await questions.getByRole("row", { name: /2 <b>wholly<\/b> unanswerable 1 not found 0\.000 0\.000 0\.000/ }).waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "search-evaluation-run");
+    // The address alone shows the same again.
+    await page.reload();
+    await questions.getByRole("row", { name: /1 Who worked/ }).click();
+    await page.getByRole("region", { name: "Answer" }).getByText("ada.txt", { exact: true }).waitFor();
+    expect(await page.getByLabel("Question").inputValue()).toBe(question);
+    await page.goto(`${server.url}/search?tab=evaluations&evaluation=${evaluation_id}`);
+    await page.getByRole("button", { name: "Delete evaluation" }).click();
+    const confirm = page.getByRole("dialog", { name: "Delete By question?" });
+    await confirm.getByText("Its 2 questions and 1 run are gone for good.").waitFor();
+    expect(await confirm.getByRole("button", { name: "Delete evaluation" }).isDisabled()).toBe(true);
+    await confirm.getByLabel("Type By question to confirm").fill("By question");
+    await expectAccessible(page);
+    await confirm.getByRole("button", { name: "Delete evaluation" }).click();
+    await page.getByText("The evaluation is deleted").waitFor();
+    await page.getByRole("row").filter({ hasText: "By question" }).waitFor({ state: "detached" });
+    const { items: left } = await server.api<{ items: readonly object[] }>("GET", "/v1/evaluations");
+    expect(JSON.stringify(left)).not.toContain(evaluation_id);
+    await close();
+  });
+
   it("as another user finds what that user may read, tells a wrong filter before it asks and a wrong time after, on a phone", async () => {
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "secret", name: "Secret", allowed_groups: ["board"] });
     await addDocuments(server, "/v1/repositories/kb/collections/secret", [{ name: "plan.txt", text: "The secret engine of Charles Babbage." }]);

@@ -23,6 +23,8 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     }));
     await server.api("POST", "/v1/metrics:ingest", { items });
     await server.api("PUT", "/v1/tool-redactions/login", { mask: ["input_args.password"] });
+    const unchained = { tool_name: "search", agent_id: "a", session_id: "s", status: "success", duration_ms: 1, timestamp: "2026-01-02T03:00:00Z" };
+    await server.api("POST", "/v1/tool-invocations:ingest", { items: [unchained] });
     await server.api("PUT", "/v1/tool-log/settings", { hash_chain: true });
     const calls = Array.from({ length: 300 }, (_, index) => ({
       tool_name: index % 3 === 0 ? "login" : "search",
@@ -94,6 +96,14 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await page.getByLabel("Day (UTC)").fill(at(0).slice(0, 10));
     await page.getByRole("button", { name: "Check this day" }).click();
     await page.getByText(/Intact: all \d+ entries are what was written/).waitFor();
+    for (const [day, words] of [
+      ["2026-01-02", "This day has entries, but they are not chained: nothing can be proved of them."],
+      ["2026-01-03", "This day has no entries."],
+    ] as const) {
+      await page.getByLabel("Day (UTC)").fill(day);
+      await page.getByRole("button", { name: "Check this day" }).click();
+      await page.getByText(words).waitFor();
+    }
     await expectAccessible(page);
     await close();
   });

@@ -27,10 +27,7 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await server.api("DELETE", "/v1/repositories/kb/collections/stuck?purge=true&confirm=stuck");
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/deletions");
-    await page
-      .getByRole("alert")
-      .getByText(/A delete is not done after/)
-      .waitFor();
+    await page.getByText(/A delete is not done after/).waitFor();
     await page.getByRole("button", { name: "Look at the oldest" }).click();
     const report = page.getByRole("dialog", { name: "Purge: stuck" });
     await report.getByText(/EISDIR/).waitFor();

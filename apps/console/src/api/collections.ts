@@ -26,6 +26,8 @@ export interface Repository {
   /** null: everybody in the workspace. */
   readonly allowed_groups: readonly string[] | null;
   readonly chunking_strategy: ChunkingStrategy | null;
+  /** What its collections have that say nothing themselves. */
+  readonly effective_chunking_strategy: ChunkingStrategy;
   readonly personal?: boolean;
   readonly status: string;
   readonly created_at: string;
@@ -80,6 +82,14 @@ export const repositoriesOptions = queryOptions({
   queryKey: ["repositories"],
   queryFn: ({ signal }) => get<Page<Repository>>("/v1/repositories", { query: { limit: 100 }, signal }),
 });
+
+/** "me" is the caller's own. */
+export function repositoryOptions(rid: string) {
+  return queryOptions({
+    queryKey: ["repositories", rid],
+    queryFn: ({ signal }) => get<Repository>(path`/v1/repositories/${rid}`, { signal }),
+  });
+}
 
 /** Of all repositories that the caller may see. */
 export function collectionsOptions(query: Readonly<Record<string, string | undefined>> = {}) {

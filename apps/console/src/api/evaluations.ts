@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Fusion } from "./explained-search.ts";
 import { pagedOptions } from "./page.ts";
-import { get, path, post } from "./request.ts";
+import { get, path, post, request } from "./request.ts";
 import type { SearchQuestion } from "./search.ts";
 import type { Job } from "./work.ts";
 
@@ -40,6 +40,19 @@ export interface Evaluation {
   readonly runs: readonly EvaluationRun[];
 }
 
+/** One question of a run. */
+export interface RunQuestion {
+  readonly number: number;
+  readonly query: string;
+  readonly relevant: readonly { readonly document_id: string }[];
+  readonly ndcg: number;
+  readonly recall: number;
+  readonly mrr: number;
+  readonly search_ms: number;
+  /** Of the right documents, those among the first k. */
+  readonly found: readonly { readonly document_id: string; readonly rank: number }[];
+}
+
 export interface NewEvaluation {
   readonly name: string;
   readonly collections: Evaluation["collections"];
@@ -56,6 +69,14 @@ export function evaluationOptions(id: string) {
     queryKey: [...evaluationsKey, "one", id],
     queryFn: ({ signal }) => get<Evaluation>(path`/v1/evaluations/${id}`, { signal }),
   });
+}
+
+export function runQuestionsOptions(id: string, jobId: string) {
+  return pagedOptions<RunQuestion>([...evaluationsKey, "run", id, jobId], path`/v1/evaluations/${id}/runs/${jobId}/questions`);
+}
+
+export async function deleteEvaluation(id: string): Promise<void> {
+  await request("DELETE", path`/v1/evaluations/${id}`);
 }
 
 export function createEvaluation(input: NewEvaluation): Promise<Evaluation> {

@@ -20,6 +20,8 @@ export interface ServerInfo {
   readonly queue: { readonly driver: string; readonly durable: boolean };
   readonly triples: { readonly engine: string; readonly reads: string; readonly durable: boolean };
   readonly models: readonly { readonly id: string; readonly provider: string }[];
+  /** How long a deleted collection can be restored; 0: not at all. */
+  readonly trash_days: number;
 }
 
 const againMs = 15_000;

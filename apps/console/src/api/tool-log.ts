@@ -41,6 +41,9 @@ export interface RedactionRule {
 
 export interface ChainCheck {
   readonly tool_date: string;
+  /** `unchained`: there are entries, and nothing can be proved of them. */
+  readonly state: "empty" | "unchained" | "chained";
+  /** Of the chain. */
   readonly entries: number;
   readonly intact: boolean;
   readonly broken_at: string | null;

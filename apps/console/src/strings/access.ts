@@ -11,7 +11,7 @@ export const accessStrings = {
       role: "Role",
       groups: "Groups",
       may: "May",
-     
+
       expires: "Ends",
       used: "Last used",
       actions: "Actions",

@@ -63,7 +63,7 @@ export const collectionFormStrings = {
   previewTitle: "Try it on your own text",
   previewText: "Text",
   previewCut: "How it is cut",
-  previewInherit: 'What the repository does is not known here before the collection is made. Choose "Own settings" to see how a text is cut.',
+  previewInherit: 'What a new repository does is not known before it is made. Choose "Own settings" to see how a text is cut.',
   previewCount: (count: number) => `${count} ${count === 1 ? "passage" : "passages"}`,
   previewSizes: (least: string, mean: string, most: string) => `shortest ${least}, mean ${mean}, longest ${most} characters`,
   previewMore: (shown: number, count: number) => `The first ${shown} of ${count} are shown.`,

@@ -73,8 +73,11 @@ export const collectionStrings = {
     unknown: "not known",
     how: "How",
     soft: "Into the trash",
-    softAbout:
-      "Nobody can read it from now on, and every byte is kept. It can be restored until the server purges it, 90 days after unless its operator set another time; the exact time is shown afterwards.",
+    softAbout: (days: number | undefined) => {
+      if (days === 0) return "This server keeps nothing in its trash: it is removed for good at once and cannot be restored.";
+      const until = days === undefined ? "until the server purges it" : `for ${days} ${days === 1 ? "day" : "days"}, then the server purges it`;
+      return `Nobody can read it from now on, and every byte is kept. It can be restored ${until}.`;
+    },
     purge: "For good",
     purgeAbout: "Every byte is removed from every store, now. This cannot be undone.",
     purgeForbidden: 'Removing for good needs the permission "purge".',

@@ -20,6 +20,7 @@ export const migrationStrings = {
     unregistered: "Collections without a record",
     lisa: "LISA tables and objects",
   },
+  kindsShort: { collection: "Move", triples: "Triples", rows: "Files of vectors", chroma: "Chroma", unregistered: "Without a record", lisa: "LISA" },
   states: {
     planning: "planning",
     planned: "planned",

@@ -171,6 +171,22 @@ export const searchStrings = {
       by: "By",
     },
     fields: { mode: "Mode", fusion: "How parts are mixed", weight: "Share of the vectors", diversity: "Diversity" },
+    openRun: "Open a run to see each of its questions.",
+    questions: {
+      title: (at: string) => `Questions of the run of ${at}`,
+      about: (k: number) => `Where the right documents stood among the first ${k}. Open a question to try it in the lab.`,
+      label: "Questions of the run",
+      empty: "The run has no questions",
+      missing: (count: number) => `${count} not found`,
+      columns: { number: "No.", query: "Question", ranks: "Right documents", ndcg: "nDCG", recall: "Recall", mrr: "MRR", time: "Search" },
+    },
+    remove: {
+      label: "Delete evaluation",
+      title: (name: string) => `Delete ${name}?`,
+      about: (questions: number, runs: number) =>
+        `Its ${questions} ${questions === 1 ? "question" : "questions"} and ${runs} ${runs === 1 ? "run" : "runs"} are gone for good. Documents stay as they are.`,
+      done: "The evaluation is deleted",
+    },
     chart: "nDCG, recall and MRR of the runs, oldest first",
     quality: "Quality",
   },

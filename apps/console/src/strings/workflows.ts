@@ -37,9 +37,9 @@ export const workflowStrings = {
     updated: "Updated",
   },
   lease: {
-    unknown: "Shown when it changes while this page is open",
+    unknown: "Not known yet",
     nobody: "Nobody holds it",
-    heldBy: (owner: string, token: number) => `Held by ${owner}, fencing token ${token}, until`,
+    heldBy: (owner: string, token: number | undefined) => `Held by ${owner}${token === undefined ? "" : `, fencing token ${token}`}, until`,
     over: (owner: string) => `${owner} held it; it is over since`,
   },
   error: { title: "Why it failed", type: "Error", step: "Failed step", recovery: "Advice", message: "Message", trace: "Stack trace" },

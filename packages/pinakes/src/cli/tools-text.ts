@@ -42,7 +42,7 @@ export function invocationText(terminal: Terminal, invocation: Stored<ToolInvoca
 }
 
 export function chainText(terminal: Terminal, { tool_date, state, entries, intact, broken_at, head }: ChainCheck): string {
-  if (state === "empty") return `On ${tool_date} there are no invocations.`;
+  if (state === "empty") return `On ${tool_date} there are no invocations: there is nothing to check.`;
   if (state === "unchained")
     return `On ${tool_date} no invocations were chained: there is nothing to check. Chain them from now on: pinakes tools settings --hash-chain on`;
   const what = `${tool_date}: ${count(entries, "invocation")}`;

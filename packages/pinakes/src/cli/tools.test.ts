@@ -133,7 +133,7 @@ describe("pinakes tools ingest, list, show, export, aggregate, verify", () => {
 
   it("verifies a day: intact, nothing to check, or changed with exit code 1", async () => {
     expect((await call(["verify", day])).out).toContain(`${day}: 2 invocations, all as they were written.`);
-    expect((await call(["verify", "2020-01-01"])).out).toContain("there is nothing to check");
+    expect((await call(["verify", "2020-01-01"])).out).toContain("On 2020-01-01 there are no invocations: there is nothing to check.");
     expect((await refused("verify", "yesterday")).code).toBe("INVALID");
     await using pinakes = await open({ dir: env.PINAKES_DATA, background: false });
     const { scope } = pinakes.as({ tenant: "default", userId: "eve", role: "admin" });

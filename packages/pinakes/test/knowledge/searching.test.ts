@@ -56,7 +56,7 @@ describe.each(engines)("searching on %s", (engine) => {
       test.knowledge.search(test.admin, { query: "otter", mode: "keyword", collections, filter: { [field]: "red" }, explain });
     const { hits, explain } = await ask("colour", true);
     expect(hits.map(({ text }) => text)).toEqual(["A red otter."]);
-    expect((await ask("colour", false)).hits).toEqual(hits);
+    expect((await ask("colour", false)).hits.map(({ text }) => text)).toEqual(["A red otter."]);
     expect(explain?.["collections"]).toMatchObject([
       { passages: 2, removed_by_filter: 1 },
       { passages: 1, removed_by_filter: 1 },

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteCollection } from "../../api/collection-changes.ts";
 import type { Collection } from "../../api/collections.ts";
+import { infoOptions } from "../../api/health.ts";
 import { meOptions } from "../../api/identity.ts";
 import { isProblem } from "../../api/problem.ts";
 import { usageOptions } from "../../api/vectors.ts";
@@ -76,10 +77,11 @@ function WhatGoes({ collection }: { readonly collection: Collection }) {
 
 function How({ purge, onChoose }: { readonly purge: boolean; readonly onChoose: (purge: boolean) => void }) {
   const me = useQuery(meOptions).data;
+  const days = useQuery(infoOptions).data?.trash_days;
   // The server has the last word, as for owners of a collection that nobody else sees.
   const mayPurge = me !== undefined && (me.role !== "user" || me.permissions.includes("purge"));
   const choices = [
-    { value: false, label: s.soft, about: s.softAbout, disabled: false },
+    { value: false, label: s.soft, about: s.softAbout(days), disabled: false },
     { value: true, label: s.purge, about: mayPurge ? s.purgeAbout : s.purgeForbidden, disabled: !mayPurge },
   ];
   return (

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ContainerExistsError, createContainer } from "../../api/containers.ts";
+import { createContainer } from "../../api/containers.ts";
+import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -31,7 +32,7 @@ export function NewContainer({ onClose }: { readonly onClose: () => void }) {
       await navigate({ to: "/containers/$c", params: { c: name.trim() } });
     },
   });
-  const exists = create.error instanceof ContainerExistsError;
+  const exists = isProblem(create.error, 412);
   return (
     <Dialog open onClose={onClose} title={s.title}>
       <form

@@ -43,11 +43,8 @@ export function LagPanel({ onOpen }: { readonly onOpen: (operationId: string) =>
               [s.limit, formatSeconds(data.limit_seconds)],
             ]}
           />
-          {data.warning !== null && (
-            <p role="alert" className="rounded-md bg-bad-soft p-3 text-sm break-words text-bad">
-              {data.warning}
-            </p>
-          )}
+          {/* Not an alert: it has the seconds in it, and would be read out again and again. */}
+          {data.warning !== null && <p className="rounded-md bg-bad-soft p-3 text-sm break-words text-bad">{data.warning}</p>}
         </div>
       )}
     </Panel>

@@ -11,15 +11,16 @@ import { Page } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { NewMigrationDialog } from "./new-migration.tsx";
+import { sourceWords } from "./source-words.ts";
 import { kindName, StateBadge } from "./state-badge.tsx";
 
 const route = getRouteApi("/shell/migrations");
 
 const columns: readonly Column<Migration>[] = [
-  { id: "kind", header: s.columns.kind, width: "minmax(10rem,1fr)", cell: ({ kind }) => <span className="truncate font-medium">{kindName(kind)}</span> },
+  { id: "kind", header: s.columns.kind, width: "9rem", cell: ({ kind }) => <span className="truncate font-medium">{kindName(kind, "kindsShort")}</span> },
   { id: "state", header: s.columns.state, width: "7rem", cell: (migration) => <StateBadge migration={migration} /> },
-  { id: "source", header: s.columns.source, width: "minmax(10rem,1.5fr)", cell: ({ source }) => <Source source={source} /> },
-  { id: "units", header: s.columns.units, width: "5.5rem", align: "right", cell: ({ unit_count }) => formatNumber(unit_count) },
+  { id: "source", header: s.columns.source, width: "minmax(14rem,1fr)", cell: ({ source }) => <Source source={source} /> },
+  { id: "units", header: s.columns.units, width: "6.5rem", align: "right", cell: ({ unit_count }) => formatNumber(unit_count) },
   { id: "rows", header: s.columns.rows, width: "5.5rem", align: "right", cell: ({ row_count }) => formatNumber(row_count) },
   {
     id: "problems",
@@ -62,8 +63,8 @@ export function MigrationsPage() {
   );
 }
 
-function Source({ source: { kind: _, ...source } }: Pick<Migration, "source">) {
-  const text = JSON.stringify(source);
+function Source({ source }: Pick<Migration, "source">) {
+  const text = sourceWords(source);
   return (
     <code className="truncate font-mono text-xs" title={text}>
       {text}

@@ -10,6 +10,6 @@ export function StateBadge({ migration: { state, error, problem_count } }: { rea
   return <Badge tone={tone}>{s.states[state] ?? state}</Badge>;
 }
 
-export function kindName(kind: string): string {
-  return (s.kinds as Readonly<Record<string, string>>)[kind] ?? kind;
+export function kindName(kind: string, length: "kinds" | "kindsShort" = "kinds"): string {
+  return (s[length] as Readonly<Record<string, string>>)[kind] ?? kind;
 }

@@ -10,7 +10,9 @@ import { Facts, Panel } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { formatDateTime } from "../../lib/format.ts";
+import { DeleteEvaluation } from "./delete-evaluation.tsx";
 import { RunForm } from "./run-form.tsx";
+import { RunQuestions } from "./run-questions.tsx";
 import { RunsTable } from "./runs-table.tsx";
 
 const s = searchStrings.evaluations;
@@ -28,7 +30,7 @@ export function EvaluationDetail({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery(evaluationOptions(id));
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <Button look="quiet" className="self-start" onClick={() => void navigate({ search: (old) => ({ ...old, evaluation: undefined }) })}>
+      <Button look="quiet" className="self-start" onClick={() => void navigate({ search: (old) => ({ ...old, evaluation: undefined, run: undefined }) })}>
         <ArrowLeft aria-hidden />
         {s.back}
       </Button>
@@ -39,11 +41,15 @@ export function EvaluationDetail({ id }: { readonly id: string }) {
 
 function Detail({ of }: { readonly of: Evaluation }) {
   const { collections, query_count, k, created_at, created_by, runs } = of;
+  const { run } = route.useSearch();
+  const navigate = route.useNavigate();
+  const show = (job: string | undefined) => void navigate({ search: (old) => ({ ...old, run: job }) });
+  const shown = runs.find(({ job_id }) => job_id === run);
   const points = runs.toReversed().map(({ finished_at, ndcg, recall, mrr }) => ({ at: finished_at, ndcg, recall, mrr }));
   return (
     <>
       <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-2">
-        <Panel title={of.name}>
+        <Panel title={of.name} actions={<DeleteEvaluation of={of} />}>
           <Facts
             of={[
               [s.facts.questions, query_count],
@@ -63,7 +69,8 @@ function Detail({ of }: { readonly of: Evaluation }) {
           <Chart kind="line" label={s.chart} points={points} series={measures} format={(value) => value.toFixed(3)} formatAt={formatDateTime} />
         </Panel>
       )}
-      <RunsTable runs={runs} />
+      <RunsTable runs={runs} onOpen={show} />
+      {shown !== undefined && <RunQuestions of={of} run={shown} onClose={() => show(undefined)} />}
     </>
   );
 }

@@ -12,7 +12,12 @@ import { Ago } from "../../ui/time.tsx";
 const s = searchStrings.evaluations;
 const names = s.runColumns;
 
-export function RunsTable({ runs }: { readonly runs: readonly EvaluationRun[] }) {
+interface Props {
+  readonly runs: readonly EvaluationRun[];
+  readonly onOpen: (jobId: string) => void;
+}
+
+export function RunsTable({ runs, onOpen }: Props) {
   const [baseId, setBaseId] = useState("");
   const base = runs.find(({ job_id }) => job_id === baseId);
   const choices = [
@@ -25,11 +30,13 @@ export function RunsTable({ runs }: { readonly runs: readonly EvaluationRun[] })
         {runs.length > 1 && (
           <Select label={s.base} hint={s.keptRuns} value={base === undefined ? "" : baseId} choices={choices} onChoose={setBaseId} className="max-w-md" />
         )}
+        {runs.length > 0 && <p className="text-sm text-soft">{s.openRun}</p>}
         <DataTable
           label={s.runs}
           columns={columnsWith(base)}
           items={runs}
           rowId={({ job_id }) => job_id}
+          onOpen={({ job_id }) => onOpen(job_id)}
           empty={<Empty title={s.noRuns}>{s.noRunsAbout}</Empty>}
         />
       </div>

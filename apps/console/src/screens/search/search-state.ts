@@ -36,6 +36,8 @@ export interface LabSearch extends Settings {
   readonly b?: Settings | undefined;
   /** The evaluation that is open. */
   readonly evaluation?: string | undefined;
+  /** The job_id of its run whose questions are shown. */
+  readonly run?: string | undefined;
 }
 
 export function readLabSearch(search: Readonly<Record<string, unknown>>): LabSearch {
@@ -47,6 +49,7 @@ export function readLabSearch(search: Readonly<Record<string, unknown>>): LabSea
     ...readSettings(search),
     b: typeof b === "object" && b !== null && !Array.isArray(b) ? readSettings(b as Record<string, unknown>) : undefined,
     evaluation: textParam(search["evaluation"]),
+    run: textParam(search["run"]),
   };
 }
 

@@ -69,11 +69,11 @@ function Setting() {
   );
 }
 
-function Outcome({ check: { entries, intact, broken_at, head } }: { readonly check: ChainCheck }) {
-  const words = !intact ? s.broken(broken_at ?? "–") : entries === 0 ? s.empty : s.intact(formatNumber(entries));
+function Outcome({ check }: { readonly check: ChainCheck }) {
+  const { state, intact, head } = check;
   return (
     <div role="status" className="flex flex-col gap-2 rounded-md border p-3 text-sm">
-      <p className={cx("font-medium", !intact ? "text-bad" : entries > 0 && "text-good")}>{words}</p>
+      <p className={cx("font-medium", !intact ? "text-bad" : state === "chained" && "text-good")}>{wordsOf(check)}</p>
       {head !== null && (
         <p className="flex flex-wrap items-center gap-2">
           {s.head} <code className="font-mono text-xs break-all">{head}</code> <CopyButton text={head} />
@@ -82,4 +82,11 @@ function Outcome({ check: { entries, intact, broken_at, head } }: { readonly che
       )}
     </div>
   );
+}
+
+function wordsOf({ state, entries, intact, broken_at }: ChainCheck): string {
+  if (state !== "chained") return state === "empty" ? s.empty : s.unchained;
+  if (!intact) return s.broken(broken_at ?? "–");
+  // All that the chain had may have expired.
+  return entries === 0 ? s.expired : s.intact(formatNumber(entries));
 }

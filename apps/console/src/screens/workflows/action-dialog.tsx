@@ -52,7 +52,7 @@ export function ActionDialog({ verb, seen, lease, onClose }: ActionDialogProps) 
           <TextField
             label={s.token}
             hint={s.tokenHint}
-            placeholder={lease?.owner === undefined || lease.owner === null ? undefined : String(lease.fencing_token)}
+            placeholder={lease?.owner === undefined || lease.owner === null ? undefined : lease.fencing_token?.toString()}
             inputMode="numeric"
             pattern="[0-9]*"
             value={token}

@@ -1,8 +1,8 @@
 /** What happens to a workflow while its page is open: the events themselves, who holds the lease, and fresh data after each. */
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useStream, type StreamState } from "../../api/stream.ts";
-import { workflowEventTypes, workflowPath, type Lease, type WorkflowEvent } from "../../api/workflows.ts";
+import { leaseOptions, workflowEventTypes, workflowPath, type Lease, type WorkflowEvent } from "../../api/workflows.ts";
 
 /** A busy workflow may run for days. */
 const keptMax = 1_000;
@@ -11,6 +11,7 @@ export interface WorkflowEvents {
   readonly state: StreamState;
   /** Newest first. */
   readonly events: readonly WorkflowEvent[];
+  /** Undefined while it is asked for, or when that failed. */
   readonly lease: Lease | undefined;
   readonly deleted: boolean;
 }
@@ -28,6 +29,7 @@ export function useWorkflowEvents(wid: string): WorkflowEvents {
       if (event.type === "checkpoint.added") void client.invalidateQueries({ queryKey: ["workflows", "checkpoints", wid] });
     },
   });
-  const lease = events.find(({ type }) => type === "lease.changed")?.data as Lease | undefined;
+  const asked = useQuery(leaseOptions(wid)).data;
+  const lease = (events.find(({ type }) => type === "lease.changed")?.data as Lease | undefined) ?? asked;
   return { state, events, lease, deleted: events[0]?.type === "workflow.deleted" };
 }

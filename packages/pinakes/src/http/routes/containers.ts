@@ -100,7 +100,8 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       path: one,
       operationId: "putContainer",
       summary: "Make a container, or change its indexes and time to live",
-      description: "The same declaration again changes nothing. Changing one needs an admin; partition key and unique keys never change. With If-None-Match: * it is only made: 412 where there is one, and nothing changes.",
+      description:
+        "The same declaration again changes nothing. Changing one needs an admin; partition key and unique keys never change. With If-None-Match: * it is only made: 412 where there is one, and nothing changes.",
       conditional: true,
       params,
       body: Spec,

@@ -57,7 +57,8 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       path: `${one}/triples`,
       operationId: "listDocumentTriples",
       summary: "What the passages of a document state in the graph, each triple with its passages",
-      description: "From the index of triples by source; 2,000 are looked at for each answer, with those kept to find names: a page may be short and still have a cursor.",
+      description:
+        "From the index of triples by source; 2,000 are looked at for each answer, with those kept to find names: a page may be short and still have a cursor.",
       tag: "documents",
       auth: "caller",
       params,

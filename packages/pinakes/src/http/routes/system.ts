@@ -51,7 +51,12 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       summary: "What this server is and what it runs on",
       tag: "system",
       auth: "public",
-      answers: { 200: { description: "Name, version, engines, models, and how long a deleted collection can be had back.", schema: z.looseObject({ name: z.string(), version: z.string() }) } },
+      answers: {
+        200: {
+          description: "Name, version, engines, models, and how long a deleted collection can be had back.",
+          schema: z.looseObject({ name: z.string(), version: z.string() }),
+        },
+      },
       handler: () => {
         const { name, version, database, uptimeMs, items, objects, queue, triples } = pinakes.info();
         return ok({

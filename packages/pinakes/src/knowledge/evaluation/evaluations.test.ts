@@ -188,7 +188,12 @@ describe("the questions of an evaluation", () => {
     await until(async () => (await knowledge.collection(admin, "library", "many")).documents_by_status.indexed === rankedKeptMax + 1);
     const kept = async (k: number) => {
       const queries = [{ query: "same word", relevant: [{ document_id: "d" }] }];
-      const { evaluation_id } = await knowledge.evaluations.create(anna, { name: "Many", collections: [{ repository: "library", collection: "many" }], queries, k });
+      const { evaluation_id } = await knowledge.evaluations.create(anna, {
+        name: "Many",
+        collections: [{ repository: "library", collection: "many" }],
+        queries,
+        k,
+      });
       const { job_id } = await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { mode: "keyword" }));
       return (await knowledge.evaluations.runQuestions(anna, evaluation_id, job_id)).items[0]?.ranked?.length;
     };

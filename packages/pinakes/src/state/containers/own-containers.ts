@@ -181,7 +181,8 @@ function cacheKey(scope: Scope, name: string): string {
 }
 
 function requireMatch(name: string, living: OwnContainer | undefined, { ifMatch, ifNoneMatch }: PutContainerOptions): void {
-  if (ifNoneMatch !== undefined && ifNoneMatch !== "*") throw invalid(`ifNoneMatch: only "*" has a meaning, "only if there is none yet"; got ${show(ifNoneMatch)}.`);
+  if (ifNoneMatch !== undefined && ifNoneMatch !== "*")
+    throw invalid(`ifNoneMatch: only "*" has a meaning, "only if there is none yet"; got ${show(ifNoneMatch)}.`);
   if (ifNoneMatch === "*" && living !== undefined)
     throw new PinakesError("PRECONDITION_FAILED", `There is a container "${name}" already; choose another name.`, { currentEtag: living.etag });
   if (ifMatch === undefined || living?.etag === ifMatch) return;

@@ -5,7 +5,21 @@ import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { StateParts } from "../parts.ts";
 import type { Changes } from "./change-workflow.ts";
-import { checkLeaseSeconds, checkOwner, checkToken, heldBy, holderOf, isHeld, LeaseHeld, leaseOf, released, renewed, requireToken, viewOf, type LeaseRecord } from "./lease.ts";
+import {
+  checkLeaseSeconds,
+  checkOwner,
+  checkToken,
+  heldBy,
+  holderOf,
+  isHeld,
+  LeaseHeld,
+  leaseOf,
+  released,
+  renewed,
+  requireToken,
+  viewOf,
+  type LeaseRecord,
+} from "./lease.ts";
 import { noWorkflow, type Partitions } from "./partitions.ts";
 
 const anyToken = true;

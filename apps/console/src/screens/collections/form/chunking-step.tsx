@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { repositoriesOptions, type ChunkingStrategy, type Collection } from "../../../api/collections.ts";
+import { repositoryOptions, type ChunkingStrategy, type Collection } from "../../../api/collections.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { Check, Select, TextField } from "../../../ui/field.tsx";
 import { ChunkingPreview } from "./chunking-preview.tsx";
@@ -92,11 +92,11 @@ function ChunkingFields({ values, onChange, errors }: StepProps) {
   );
 }
 
-/** What the collection does without settings of its own, as far as it can be known: what it does now, or what its repository says. */
+/** What the collection does without settings of its own: what it does now, or what its repository says. Not known of a repository that is not made yet. */
 function useInherited(rid: string, collection: Collection | undefined): ChunkingStrategy | undefined {
-  const repositories = useQuery(repositoriesOptions).data?.items ?? [];
+  const repository = useQuery({ ...repositoryOptions(rid), enabled: rid !== "" }).data;
   if (collection?.own_chunking_strategy === null) return collection.chunking_strategy;
-  return repositories.find(({ repository_id }) => repository_id === rid)?.chunking_strategy ?? undefined;
+  return rid === "" ? undefined : repository?.effective_chunking_strategy;
 }
 
 interface NumberFieldProps {

@@ -1,0 +1,63 @@
+/** What each question of an evaluation came to in one run. A question opens in the lab, with the run's settings. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { refOf } from "../../api/collection-ref.ts";
+import { runQuestionsOptions, type Evaluation, type EvaluationRun, type RunQuestion } from "../../api/evaluations.ts";
+import { formatDateTime, formatMs } from "../../lib/format.ts";
+import { searchStrings } from "../../strings/search.ts";
+import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Empty } from "../../ui/states.tsx";
+
+const s = searchStrings.evaluations.questions;
+const route = getRouteApi("/shell/search");
+
+const columns: readonly Column<RunQuestion>[] = [
+  { id: "number", header: s.columns.number, width: "3.5rem", align: "right", cell: ({ number }) => number },
+  { id: "query", header: s.columns.query, width: "minmax(14rem,2fr)", cell: ({ query }) => <span className="truncate">{query}</span> },
+  { id: "ranks", header: s.columns.ranks, width: "minmax(10rem,1fr)", cell: (question) => <Ranks of={question} /> },
+  { id: "ndcg", header: s.columns.ndcg, width: "6rem", align: "right", cell: ({ ndcg }) => ndcg.toFixed(3) },
+  { id: "recall", header: s.columns.recall, width: "6rem", align: "right", cell: ({ recall }) => recall.toFixed(3) },
+  { id: "mrr", header: s.columns.mrr, width: "6rem", align: "right", cell: ({ mrr }) => mrr.toFixed(3) },
+  { id: "time", header: s.columns.time, width: "6rem", align: "right", cell: ({ search_ms }) => formatMs(search_ms) },
+];
+
+interface Props {
+  readonly of: Evaluation;
+  readonly run: EvaluationRun;
+  readonly onClose: () => void;
+}
+
+export function RunQuestions({ of, run, onClose }: Props) {
+  const navigate = route.useNavigate();
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(runQuestionsOptions(of.evaluation_id, run.job_id));
+  const { mode, fusion, vector_weight: weight, diversity } = run.configuration;
+  const places = of.collections.map(({ repository, collection }) => refOf({ rid: repository, cid: collection }));
+  return (
+    <Dialog open onClose={onClose} title={s.title(formatDateTime(run.finished_at))} about={s.about(run.k)} wide>
+      <DataTable
+        label={s.label}
+        columns={columns}
+        items={data?.items}
+        rowId={({ number }) => String(number)}
+        onOpen={({ query }) => void navigate({ search: { tab: "try", q: query, in: places, mode, fusion, weight, diversity } })}
+        empty={<Empty title={s.empty} />}
+        error={error}
+        onRetry={() => void refetch()}
+        more={{ has: hasNextPage, loading: isFetchingNextPage, load: () => void fetchNextPage() }}
+      />
+    </Dialog>
+  );
+}
+
+/** Where the right documents stood, and how many were not among the first k. */
+function Ranks({ of: { found, relevant } }: { readonly of: RunQuestion }) {
+  const missing = relevant.length - found.length;
+  return (
+    <span className="truncate">
+      {found.map(({ rank }) => `#${rank}`).join(", ")}
+      {found.length > 0 && missing > 0 && "; "}
+      {missing > 0 && <span className="text-bad">{s.missing(missing)}</span>}
+    </span>
+  );
+}
