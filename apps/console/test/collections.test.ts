@@ -106,7 +106,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
       await sheet.getByRole("button", { name: "Passages" }).click();
       await sheet.getByLabel("Text", { exact: true }).fill("ten chars ".repeat(50));
       await sheet.getByRole("status").getByText(count, { exact: true }).waitFor();
-      await sheet.getByRole("button", { name: "Name and place" }).click();
+      await sheet.getByRole("button", { name: "Name", exact: true }).click();
     };
     await passages("Library", "1 passage");
     await passages("Short", "5 passages");

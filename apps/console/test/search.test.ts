@@ -104,11 +104,8 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
   });
 
   it("shows each question of a run, tries one of them in the lab, and deletes the evaluation after its name was typed", async () => {
-    const { items } = await server.api<{ items: readonly { document_id: string; filename: string }[] }>(
-      "GET",
-      "/v1/repositories/kb/collections/papers/documents",
-    );
-    const ada = items.find(({ filename }) => filename === "ada.txt")?.document_id as string;
+    const { items } = await server.api<{ items: readonly { document_id: string; name: string }[] }>("GET", "/v1/repositories/kb/collections/papers/documents");
+    const ada = items.find(({ name }) => name === "ada.txt")?.document_id as string;
     const { evaluation_id } = await server.api<{ evaluation_id: string }>("POST", "/v1/evaluations", {
       name: "By question",
       collections: [{ repository: "kb", collection: "papers" }],

@@ -1,6 +1,6 @@
 /** Containers: the part of the contract that is about documents of any shape. */
 import { expect, it } from "vitest";
-import { ConflictError, NotFoundError, type JsonObject } from "../src/index.ts";
+import { ConflictError, NotFoundError, PreconditionFailedError, type JsonObject } from "../src/index.ts";
 import { fresh, type Context } from "./support/context.ts";
 
 interface Note extends JsonObject {
@@ -14,6 +14,7 @@ export function containerTests({ client }: Context): void {
     const notes = client().container<Note>(fresh("notes"));
     await notes.define({ partition_key: "/owner", indexes: { by_n: { partition: ["/owner"], sort: ["/n"] } } });
     await notes.define({ partition_key: "/owner", indexes: { by_n: { partition: ["/owner"], sort: ["/n"] } } });
+    await expect(notes.define({ partition_key: "/owner" }, { ifNoneMatch: "*" })).rejects.toThrow(PreconditionFailedError);
     const made = await notes.create({ id: "n0", owner: "o", n: 0 });
     await expect(notes.create({ id: "n0", owner: "o", n: 0 })).rejects.toThrow(ConflictError);
     expect(await notes.find("o", "n0")).toEqual(made);

@@ -44,6 +44,14 @@ describe("containers over HTTP", () => {
     expect((await call("PUT", at, { partition_key: "/q", default_ttl: 5 }, {}, adminKey)).json).toEqual(problem(409, "CONFLICT", /partition_key/));
     expect((await call("PUT", at, { partition_key: "/p", default_ttl: 6 }, { "if-match": '"old"' }, adminKey)).status).toBe(412);
     expect((await call("PUT", at, { partition_key: "/p", default_ttl: 6 }, { "if-match": first.headers.get("etag") as string }, adminKey)).status).toBe(200);
+    const asNew = { "if-none-match": "*" };
+    const before = (await call("GET", at)).json;
+    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 7 }, asNew, adminKey)).json).toEqual(problem(412, "PRECONDITION_FAILED", /already/));
+    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 7 }, { "if-none-match": '"other"' }, adminKey)).json).toEqual(
+      problem(400, "INVALID", /only \*/),
+    );
+    expect((await call("GET", at)).json).toEqual(before);
+    expect((await call("PUT", `${at}-new`, { partition_key: "/p" }, asNew)).status).toBe(200);
     expect((await call("PUT", at, { partition_key: "/p", nonsense: 1 })).json).toEqual(problem(400, "INVALID", /nonsense/));
     expect((await call("PUT", "/workflow-states", { partition_key: "/p" }, {}, adminKey)).status).toBe(409);
     expect((await call("GET", `${at}/indexes`)).json).toEqual({ items: [{ name: "all", partition: [], sort: ["id"], state: "ready", progress: 1 }] });

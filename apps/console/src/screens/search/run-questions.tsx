@@ -14,12 +14,12 @@ const route = getRouteApi("/shell/search");
 
 const columns: readonly Column<RunQuestion>[] = [
   { id: "number", header: s.columns.number, width: "3.5rem", align: "right", cell: ({ number }) => number },
-  { id: "query", header: s.columns.query, width: "minmax(14rem,2fr)", cell: ({ query }) => <span className="truncate">{query}</span> },
-  { id: "ranks", header: s.columns.ranks, width: "minmax(10rem,1fr)", cell: (question) => <Ranks of={question} /> },
-  { id: "ndcg", header: s.columns.ndcg, width: "6rem", align: "right", cell: ({ ndcg }) => ndcg.toFixed(3) },
-  { id: "recall", header: s.columns.recall, width: "6rem", align: "right", cell: ({ recall }) => recall.toFixed(3) },
-  { id: "mrr", header: s.columns.mrr, width: "6rem", align: "right", cell: ({ mrr }) => mrr.toFixed(3) },
-  { id: "time", header: s.columns.time, width: "6rem", align: "right", cell: ({ search_ms }) => formatMs(search_ms) },
+  { id: "query", header: s.columns.query, width: "minmax(10rem,2fr)", cell: ({ query }) => <span className="truncate">{query}</span> },
+  { id: "ranks", header: s.columns.ranks, width: "minmax(9rem,1fr)", cell: (question) => <Ranks of={question} /> },
+  { id: "ndcg", header: s.columns.ndcg, width: "5rem", align: "right", cell: ({ ndcg }) => ndcg.toFixed(3) },
+  { id: "recall", header: s.columns.recall, width: "5rem", align: "right", cell: ({ recall }) => recall.toFixed(3) },
+  { id: "mrr", header: s.columns.mrr, width: "5rem", align: "right", cell: ({ mrr }) => mrr.toFixed(3) },
+  { id: "time", header: s.columns.time, width: "5rem", align: "right", cell: ({ search_ms }) => formatMs(search_ms) },
 ];
 
 interface Props {

@@ -44,15 +44,15 @@ function questionRoutes(knowledge: Knowledge): readonly Route[] {
     }),
     defineRoute({
       method: "GET",
-      path: "/v1/evaluations/{eid}/runs/{jid}/questions",
+      path: "/v1/evaluations/{eid}/runs/{run}/questions",
       operationId: "listEvaluationRunQuestions",
       summary: "What each question came to in one of the last 20 runs",
       tag: "quality",
       auth: "caller",
-      params: z.object({ eid, jid: id.describe("The job_id of the run.") }),
+      params: z.object({ eid, run: id.describe("Its job_id.") }),
       query: z.object(paging),
       answers: { 200: { description: "A page, in the order of the questions.", schema: pageOf(RunQuestion) } },
-      handler: async ({ caller, params: p, query }) => ok(await knowledge.evaluations.runQuestions(caller, p.eid, p.jid, query)),
+      handler: async ({ caller, params: p, query }) => ok(await knowledge.evaluations.runQuestions(caller, p.eid, p.run, query)),
     }),
     defineRoute({
       method: "DELETE",

@@ -14,6 +14,8 @@ export interface Target {
   /** Of an evaluation and a pipeline. */
   readonly eid: string;
   readonly pid: string;
+  /** Of a run of the evaluation. */
+  readonly run: string;
   /** Of an operation. */
   readonly oid: string;
   /** Of a migration. */

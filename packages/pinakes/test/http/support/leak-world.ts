@@ -90,13 +90,15 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
     collections: [{ repository: rid, collection: cid }],
     queries: [{ query: `plans of ${marker}`, relevant: [{ document_id: did }] }],
   });
+  const { job_id: run } = (await make(key, `/v1/evaluations/${evaluation_id as string}:run`, {})) as { job_id: string };
+  await until(async () => (await server.call("GET", `/v1/jobs/${run}`, { key })).json["status"] === "succeeded");
   const { pipeline_id } = await make(key, `${at}/pipelines`, { trigger: "schedule", schedule: "0 0 1 1 *", source: `file:${server.dir}` });
   const { key_id } = await make("", "/v1/keys", { user_id: `user-${marker}`, name: `key ${marker}` });
   const { migration_id: mid } = (await make("", "/v1/migrations", { source: { kind: "unregistered", repository: marker } })) as { migration_id: string };
   await until(async () => (await server.call("GET", `/v1/migrations/${mid}`, { key: admin })).json["state"] === "planned");
   const token = (grant["url"] as string).split("/").at(-1) as string;
   const [jid, kid, eid, pid] = [job_id, key_id, evaluation_id, pipeline_id] as [string, string, string, string];
-  return { rid, cid, did, jid, kid, eid, pid, oid, mid, token, q: "documents", dead: `${did}.1` };
+  return { rid, cid, did, jid, kid, eid, pid, run, oid, mid, token, q: "documents", dead: `${did}.1` };
 }
 
 const idFields =

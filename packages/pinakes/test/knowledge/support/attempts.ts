@@ -130,4 +130,11 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
 /** Touches nothing of anybody. */
 export const harmless: readonly string[] = ["models", "trashDays", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
 /** Needs a token, which is a credential of its own; or nobody can call it from outside. */
-export const withoutCaller: readonly string[] = ["grants.useUpload", "grants.useDownload", "activity.add", "activity.flush", "rows.count"];
+export const withoutCaller: readonly string[] = [
+  "grants.useUpload",
+  "grants.useDownload",
+  "activity.add",
+  "activity.flush",
+  "rows.count",
+  "librarian.onMigrate",
+];
