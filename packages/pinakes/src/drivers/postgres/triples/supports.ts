@@ -69,7 +69,12 @@ async function supportRows(
 const keys = "unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (s, p, o, g, place)";
 
 /** Quads as numbers, column by column: one with a term that is not there meets no row. */
-async function quadColumns(session: Session, tables: TripleTables, space: number, quads: readonly Quad[]): Promise<[s: string, p: string, o: string, g: string]> {
+async function quadColumns(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  quads: readonly Quad[],
+): Promise<[s: string, p: string, o: string, g: string]> {
   const terms = [...new Set(quads.flatMap(({ s, p, o, g }) => [s, p, o, g]))].filter((text) => text !== defaultGraph);
   const ids = await findTerms(session, tables, space, terms);
   const byText = new Map(terms.map((text, i) => [text, ids[i] as number]));
