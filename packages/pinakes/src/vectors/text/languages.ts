@@ -2,6 +2,14 @@
 import snowball from "snowball-stemmers";
 import * as stopword from "stopword";
 
+/**
+ * The list for English has "do" but not "does". In a small collection such a word is rare, and a question that begins with "What does …"
+ * would find whoever else says "does". No word that could be a topic (may, will, no, not).
+ */
+const englishToo = (
+  "myself ours ourselves yours yourself yourselves she hers herself its itself theirs themselves whom " + "having does doing when why nor so just"
+).split(" ");
+
 /** By name of the Snowball algorithm. There is no list for Tamil. */
 const stopListOf: Readonly<Record<string, readonly string[]>> = {
   arabic: stopword.ara,
@@ -11,7 +19,7 @@ const stopListOf: Readonly<Record<string, readonly string[]>> = {
   czech: stopword.ces,
   danish: stopword.dan,
   dutch: stopword.nld,
-  english: stopword.eng,
+  english: [...stopword.eng, ...englishToo],
   finnish: stopword.fin,
   french: stopword.fra,
   german: stopword.deu,
