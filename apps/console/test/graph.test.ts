@@ -107,6 +107,35 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await close();
   });
 
+  it("takes triples that are pasted or of a file; a mistake is shown with its line, and nothing of it is stored", async () => {
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "empty", name: "Empty" });
+    const { page, complaints, close } = await openPage(browser, phone);
+    await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/empty")}`);
+    await page.getByText("No entity was found").waitFor();
+    await page.getByRole("button", { name: "Load triples" }).click();
+    const dialog = page.getByRole("dialog", { name: "Load triples into this collection" });
+    expect(await dialog.getByRole("button", { name: "Load" }).isEnabled()).toBe(false);
+    await dialog.getByLabel("Or the text itself").fill(`${ex("kurt")} ${ex("name")} "Kurt" .\n${ex("kurt")} broken`);
+    await dialog.getByRole("button", { name: "Load" }).click();
+    await dialog
+      .getByRole("figure")
+      .getByText(`${ex("kurt")} broken`)
+      .waitFor();
+    await dialog.getByText("Line 2:").waitFor();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await screenshot(page, "graph-load-phone");
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
+    expect(await server.api("GET", "/v1/repositories/kb/collections/empty/triples")).toMatchObject({ items: [] });
+    await dialog.getByLabel("A file").setInputFiles({ name: "people.nt", mimeType: "", buffer: Buffer.from(`${ex("kurt")} ${ex("name")} "Kurt" .\n`) });
+    await dialog.getByLabel("Text of people.nt").waitFor();
+    expect(await dialog.getByLabel("Format").inputValue()).toBe("application/n-triples");
+    await dialog.getByRole("button", { name: "Load" }).click();
+    await page.getByText("1 triple read, 1 new").waitFor();
+    await page.getByRole("table", { name: "Entities with the most triples" }).getByText("Kurt").waitFor();
+    await close();
+  });
+
   it("leads from a triple to the passage that states it", async () => {
     const { page, close } = await openPage(browser);
     const grace = "<urn:pinakes:kb:people:e/grace_hopper>";

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { addDocuments } from "./support/documents.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 describe.skipIf(browserPath === undefined)("console: the start page", () => {
@@ -54,6 +55,9 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await page.getByLabel("Name of the new collection").fill("Dropped here");
     await drop(page, "zebra.txt", "Zebras of the Serengeti drink at the river at dawn.");
     await page.getByText("1 of 1 file done").waitFor();
+    // Without going elsewhere and back, and under an id that can be typed.
+    const recent = page.getByRole("listitem").filter({ hasText: "1 document" }).filter({ hasText: "ready" });
+    expect(await recent.getByRole("link", { name: "Dropped here" }).getAttribute("href")).toMatch(/\/dropped-here$/);
     await page.getByRole("searchbox", { name: "Ask your documents" }).fill("when do zebras drink");
     await page.keyboard.press("Enter");
     await page
@@ -63,6 +67,54 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
     await screenshot(page, "start-phone-dark");
+    await close();
+  });
+
+  it("shows the row that was asked for, there and in its document, and says so when nothing fits", async () => {
+    const rows = Array.from({ length: 40 }, (_, index) => `P-${100 + index},spare part of steel,${index}.50`);
+    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "parts", name: "Parts" });
+    await addDocuments(server, "/v1/repositories/kb/collections/parts", [{ name: "parts.csv", text: ["part,kind,price", ...rows].join("\n") }]);
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, `/?q=${encodeURIComponent("price of part P-118")}`);
+    const best = page.getByRole("link", { name: /parts\.csv/ }).first();
+    await best.locator("mark", { hasText: /^P-118$/ }).waitFor();
+    expect(await best.textContent()).toContain("P-118,spare part of steel,18.50");
+    await best.click();
+    const word = page.getByRole("region", { name: "Text of the document" }).locator("strong", { hasText: /^P-118$/ });
+    await word.waitFor();
+    await expect.poll(async () => ((await word.boundingBox())?.y ?? -1) > 0 && ((await word.boundingBox())?.y ?? Infinity) < 800).toBe(true);
+    await page.getByText("Words of the question").waitFor();
+    await expectAccessible(page);
+    await signedIn(page, server, "/?q=zxqv");
+    await page.getByText("Nothing fits well; these are the nearest passages.").waitFor();
+    // The collection that came with the repository holds nothing, and is not in the way.
+    expect(await page.getByRole("link", { name: "Parts", exact: true }).count()).toBe(1);
+    expect(await page.getByRole("link", { name: "Default Collection" }).count()).toBe(0);
+    await close();
+  });
+
+  it("names the file that failed, and where a type is taken that a personal collection does not take", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server);
+    await page.getByLabel("Into the collection").selectOption({ label: "A new collection" });
+    await page.getByLabel("Name of the new collection").fill("Mixed files");
+    await page
+      .getByLabel("Choose files")
+      .setInputFiles([
+        { name: "conf.yaml", mimeType: "text/yaml", buffer: Buffer.from("a: 1") },
+        { name: "bad.pdf", mimeType: "application/pdf", buffer: Buffer.from("no PDF") },
+        ...["one", "two"].map((name) => ({ name: `${name}.txt`, mimeType: "text/plain", buffer: Buffer.from(`Text ${name}.`) })),
+      ]);
+    await page.getByText("A collection in a shared repository takes this one:").waitFor();
+    const failed = page.getByRole("link", { name: "1 of 3 failed" });
+    await failed.waitFor();
+    await expectAccessible(page);
+    await failed.click();
+    await page.waitForURL(/mixed-files\?documentStatus=failed/);
+    await page.getByRole("row", { name: /bad\.pdf/ }).waitFor();
+    expect(await page.getByRole("row", { name: /(?:one|two)\.txt/ }).count()).toBe(0);
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
     await close();
   });
 

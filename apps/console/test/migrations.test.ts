@@ -14,6 +14,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     folder = await mkdtemp(join(tmpdir(), "pinakes-console-migrations-"));
     [server, browser] = await Promise.all([startServer({ PINAKES_MIGRATION_SOURCES: folder }), launchBrowser()]);
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories", { repository_id: "attic", name: "Archive" });
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "old", name: "Old place" });
   });
   afterAll(async () => {
@@ -37,7 +38,12 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await form.getByLabel("Repository", { exact: true }).selectOption({ label: "Knowledge" });
     await form.getByLabel("Collection", { exact: true }).selectOption({ label: "Old place" });
     await form.getByLabel("New id of the collection").fill("new");
+    // By its name, or by its id where it is not in the list.
+    await form.getByLabel("To the repository", { exact: true }).selectOption({ label: "Another, by its id …" });
+    await form.getByLabel("To the repository: id").fill("kb");
     await expectAccessible(page);
+    await form.getByLabel("To the repository", { exact: true }).selectOption({ label: "Archive" });
+    expect(await form.getByLabel("To the repository: id").count()).toBe(0);
     await form.getByRole("button", { name: "Make the plan" }).click();
     await page.getByRole("heading", { name: "Migration: Move a collection inside the workspace" }).waitFor();
     await expect.poll(() => enabled(page)).toEqual(["Plan again", "Copy", "Roll back"]);
@@ -54,12 +60,15 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await press(page, "Switch");
     await page.getByRole("dialog", { name: "Switch to the new collections?" }).getByRole("button", { name: "Switch" }).click();
     await expect.poll(() => enabled(page)).toEqual(["Finish", "Roll back"]);
-    expect(await server.api("GET", "/v1/repositories/kb/collections/new")).toMatchObject({ status: "ACTIVE" });
+    expect(await server.api("GET", "/v1/repositories/attic/collections/new")).toMatchObject({ status: "ACTIVE" });
+    await page.getByText("Old form kept until").waitFor();
     await screenshot(page, "migration");
     await press(page, "Roll back");
     await page.getByRole("dialog", { name: "Roll back?" }).getByRole("button", { name: "Roll back" }).click();
     await page.getByText("rolled back").first().waitFor();
     await expect.poll(() => enabled(page)).toEqual([]);
+    await page.getByText("in use again").waitFor();
+    expect(await page.getByText("Old form kept until").count()).toBe(0);
     expect(await server.api("GET", "/v1/repositories/kb/collections/old")).toMatchObject({ status: "ACTIVE" });
     await close();
   });
@@ -71,7 +80,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     const form = page.getByRole("dialog", { name: "New migration" });
     await form.getByLabel("What kind of source").selectOption("rows");
     await form.getByLabel("File or folder").fill("/etc/passwd");
-    await form.getByLabel("Into the repository").fill("kb");
+    await form.getByLabel("Into the repository").selectOption({ label: "Knowledge" });
     await form.getByLabel("More fields of the source").fill("[1]");
     await form.getByText("Write an object, such as").waitFor();
     expect(await form.getByRole("button", { name: "Make the plan" }).isEnabled()).toBe(false);

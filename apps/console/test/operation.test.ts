@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     expect(new URL(page.url()).searchParams.get("status")).toBe("failed");
     await page.getByLabel("Status").selectOption("");
     await page.getByLabel("Collection, job or error").fill("papers");
-    await jobs.getByRole("cell", { name: "kb / papers" }).first().waitFor();
+    await jobs.getByRole("cell", { name: "Knowledge / papers" }).first().waitFor();
     const before = await jobs.getByRole("row").count();
     await server.upload("papers", "good.txt", "Restart the queue when it waits.");
     await expect.poll(() => jobs.getByRole("row").count()).toBe(before + 1);

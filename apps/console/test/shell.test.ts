@@ -111,6 +111,16 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await expectAccessible(page);
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/tools$/);
+    // Collections are found by the server, so that all of them are; what nothing is called is said.
+    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers of 2026" });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("no such thing");
+    await page.getByText("Nothing has that name.").waitFor();
+    await page.getByRole("combobox").fill("papers of");
+    await page.getByRole("option", { name: "Papers of 2026" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/collections\/kb\/papers/);
     await close();
   });
 

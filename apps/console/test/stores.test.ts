@@ -39,7 +39,7 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     expect(await report.getByText("confirmed").count()).toBe(4);
     await page.keyboard.press("Escape");
     // The list behind it has it, too, without a reload.
-    await page.getByRole("row").filter({ hasText: "kb / stuck" }).getByText("done").waitFor();
+    await page.getByRole("row").filter({ hasText: "Knowledge / stuck" }).getByText("done").waitFor();
     await close();
   });
 

@@ -24,7 +24,7 @@ export function callTests({ client }: Context): void {
     await workflows.renewLease(workflow_id, { fencingToken, leaseSeconds: 60 });
     expect(await workflows.lease(workflow_id)).toEqual({ workflow_id, owner: "worker-7", expires_at: expect.any(String) });
     await workflows.releaseLease(workflow_id, { fencingToken });
-    await expect(workflows.lease(workflow_id)).rejects.toThrow(NotFoundError);
+    expect(await workflows.lease(workflow_id)).toEqual({ workflow_id, owner: null, expires_at: null });
     const lease = await workflows.acquireLease(workflow_id, { owner: "worker-8" });
     expect(lease.fencing_token).toBeGreaterThan(fencingToken);
     await workflows.fail(workflow_id, { error_message: "no" }, { fencingToken: lease.fencing_token });

@@ -19,6 +19,8 @@ export interface OpenOptions extends PipelineOptions {
   readonly clock?: Clock;
   /** Gets a line for each event worth keeping: a system scope that is made, background work that fails. */
   readonly log?: (line: string) => void;
+  /** Gets the lines about system scopes instead of `log`: at every start there are the same ones. */
+  readonly logScope?: (line: string) => void;
   /** How often expired items are purged. */
   readonly sweepMs?: number;
   /** Memory, threads and retention of the vector store. */

@@ -38,12 +38,12 @@ export async function open(options: OpenOptions = {}): Promise<Pinakes> {
 
 /** The same with settings that were checked already. */
 export async function openStores(config: StoresConfig, options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {}): Promise<Pinakes> {
-  const { clock = systemClock, log = () => {}, sweepMs = sweepMsDefault } = options;
+  const { clock = systemClock, log = () => {}, logScope = log, sweepMs = sweepMsDefault } = options;
   if (!Number.isInteger(sweepMs) || sweepMs < 1) throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
   const deletionLagSecondsMax = deletionLagOf(options.deletionLagSeconds);
   await using undo = new AsyncDisposableStack();
   const objects = undo.use(await openObjects(config.objects, clock));
-  const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
+  const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", logScope);
   const { items: store, background: own } = await openItems(config, { clock, log, objects, spillScope });
   const containers = new Set<string>();
   const items = undo.use(recordingContainers(store, containers));
@@ -54,25 +54,25 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
     objects,
     clock,
     log,
-    system: systemScope("vectors: compaction, garbage and purges of all tenants", log),
+    system: systemScope("vectors: compaction, garbage and purges of all tenants", logScope),
     // A folder or memory is as near as a cache would be.
     cacheDir: config.objects.driver === "s3" ? join(config.data, "cache") : undefined,
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
-  const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", log);
+  const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", logScope);
   const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
   const features = await openFeatures({ items, objects, queue, vectors: vectors.vectors, triples, clock, log }, options);
   undo.defer(() => features.close());
   const scopes = {
-    ttl: () => systemScope("ttl sweep", log),
-    dropBoxes: () => systemScope("drop-boxes: takes in the deltas that producers announced", log),
+    ttl: () => systemScope("ttl sweep", logScope),
+    dropBoxes: () => systemScope("drop-boxes: takes in the deltas that producers announced", logScope),
   };
   const parts = { items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes: options.dropBoxes ?? [], scopes, log };
   const background = options.background === false ? [] : [...backgroundWork(parts), ...own];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  const probeScope = systemScope("readiness probe", log);
+  const probeScope = systemScope("readiness probe", logScope);
   return new OpenPinakes({ config, items, objects, queue, vectors, triples, features, background, probeScope, callerOf: makeCaller, deletionLagSecondsMax });
 }
 
@@ -109,6 +109,7 @@ async function openFeatures(
   options: OpenOptions,
 ): Promise<Features> {
   const { items, clock, log } = stores;
+  const { logScope = log } = options;
   await using undo = new AsyncDisposableStack();
   const models = await openModels(options.models);
   undo.defer(() => models.close());
@@ -116,9 +117,9 @@ async function openFeatures(
   undo.defer(() => chats.close());
   const parser = await openParsers();
   undo.defer(() => parser.close());
-  const system = systemScope("identity: keys, sessions and workspaces", log);
+  const system = systemScope("identity: keys, sessions and workspaces", logScope);
   const identity = undo.use(await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }));
-  const auditSystem = systemScope("audit: looks for tenants among the objects", log);
+  const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());
   const knowledge = await openKnowledge({
@@ -128,7 +129,7 @@ async function openFeatures(
     chat: chats.chat,
     tokenizer: models.tokenizer,
     parser,
-    system: systemScope("knowledge: ingestion, deletes and what crashes left behind, of all tenants", log),
+    system: systemScope("knowledge: ingestion, deletes and what crashes left behind, of all tenants", logScope),
     quotas: { ...quotaDefaults, ...options.quotas },
     trashMs: trashMsOf(options.trashDays),
     topicPrefix: options.topicPrefix,
@@ -142,14 +143,14 @@ async function openFeatures(
   const state = await openState({
     ...stores,
     embedder: () => models.embedders.get(models.embedders.defaultModel),
-    system: systemScope("state: timeouts, expiries and sealing, of all tenants", log),
+    system: systemScope("state: timeouts, expiries and sealing, of all tenants", logScope),
     newId: () => timeOrderedId(clock.now()),
   });
   const migrations = await new Migrations({
     ...stores,
     knowledge: knowledge.knowledge,
     intake: knowledge.intake,
-    system: systemScope("migrations: carries on what was begun, of all tenants", log),
+    system: systemScope("migrations: carries on what was begun, of all tenants", logScope),
     callerOf: makeCaller,
     newId: () => timeOrderedId(clock.now()),
     owner: `${hostname()}.${process.pid}`,

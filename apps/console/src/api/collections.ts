@@ -53,6 +53,8 @@ export interface Collection {
   readonly effective_groups: readonly string[] | null;
   readonly embedding_model: string;
   readonly private: boolean;
+  /** Made with its repository, not by somebody. */
+  readonly is_default?: boolean;
   readonly status: CollectionStatus;
   readonly indexing_status: "pending" | "indexing" | "ready" | "error";
   readonly document_count: number;

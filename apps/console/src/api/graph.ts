@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
 import { pagedOptions, type Page } from "./page.ts";
-import { get, send } from "./request.ts";
+import { get, request, send } from "./request.ts";
 
 export interface Term {
   readonly type: "iri" | "literal" | "blank";
@@ -107,4 +107,15 @@ export async function askSparql(id: CollectionId, query: string, { union, limit,
   const { head, boolean, results } = JSON.parse(text) as ResultsBody;
   if (boolean !== undefined) return { kind: "boolean", value: boolean };
   return { kind: "rows", vars: head.vars ?? [], rows: results?.bindings ?? [] };
+}
+
+export interface Loaded {
+  readonly read: number;
+  /** Those that were not there already. */
+  readonly inserted: number;
+}
+
+/** All or nothing. A refusal names the line. */
+export async function loadTriples(id: CollectionId, text: string, contentType: string): Promise<Loaded> {
+  return (await request<Loaded>("POST", `${collectionPath(id)}/triples`, { text, contentType, query: { all_or_nothing: true } })).body;
 }

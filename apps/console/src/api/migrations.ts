@@ -42,6 +42,8 @@ export interface Migration {
   readonly updated_at: string;
   readonly switched_at: string | null;
   readonly retain_until: string | null;
+  /** After a rollback: until when what it made can be had back. */
+  readonly trash_until?: string | null;
   readonly finished_at: string | null;
 }
 

@@ -9,6 +9,8 @@ export interface StoreReport {
   readonly attempts: number;
   readonly deleted: number;
   readonly remaining: number;
+  /** What both count. */
+  readonly unit?: string;
   readonly duration_ms: number;
   readonly error: { readonly type: string; readonly message: string } | null;
   readonly next_at: string | null;

@@ -1,7 +1,6 @@
 /** Workflows: what runs, how far it is, and what can be done with it. */
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
-import { isProblem } from "./problem.ts";
 import { get, path, request } from "./request.ts";
 
 export const workflowStatuses = ["pending", "in_progress", "paused", "failed", "completed", "cancelled"] as const;
@@ -121,20 +120,11 @@ export function readWorkflow(wid: string, signal?: AbortSignal): Promise<Workflo
   return get<Workflow>(workflowPath(wid), { query: { checkpoints: "none" }, signal });
 }
 
-const noLease: Lease = { owner: null, expires_at: null };
-
 /** How it is when the page is opened; the events tell what comes after. */
 export function leaseOptions(wid: string) {
   return queryOptions({
     queryKey: ["workflows", "lease", wid],
-    queryFn: async ({ signal }) => {
-      try {
-        return await get<Lease>(`${workflowPath(wid)}/lease`, { signal });
-      } catch (error) {
-        if (isProblem(error, 404)) return noLease;
-        throw error;
-      }
-    },
+    queryFn: ({ signal }) => get<Lease>(`${workflowPath(wid)}/lease`, { signal }),
   });
 }
 

@@ -1,6 +1,7 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
 import { get } from "../api/request.ts";
 import type { Page } from "../api/page.ts";
 import { shellStrings } from "../strings/shell.ts";
@@ -8,7 +9,7 @@ import { inputClass } from "../ui/field.tsx";
 import { navigation } from "./navigation.ts";
 
 const s = shellStrings.palette;
-const collectionsMax = 100;
+const collectionsMax = 50;
 
 interface Place {
   readonly value: string;
@@ -19,13 +20,23 @@ interface Place {
 
 export default function PaletteList({ onChosen }: { readonly onChosen: () => void }) {
   const router = useRouter();
-  const places = usePlaces();
+  const [typed, setTyped] = useState("");
+  const places = usePlaces(typed.trim());
   const go = (place: Place) => {
     onChosen();
     void router.navigate({ href: place.href });
   };
   return (
-    <Autocomplete.Root inline open items={places} itemToStringValue={(place: Place) => place.label} autoHighlight>
+    <Autocomplete.Root
+      inline
+      open
+      items={places}
+      filter={null}
+      value={typed}
+      onValueChange={setTyped}
+      itemToStringValue={(place: Place) => place.label}
+      autoHighlight
+    >
       <Autocomplete.Input className={inputClass} placeholder={s.placeholder} aria-label={s.placeholder} autoFocus />
       <Autocomplete.Empty>
         <p className="p-4 text-center text-sm text-soft">{s.nothing}</p>
@@ -53,17 +64,21 @@ interface Named {
   readonly name: string;
 }
 
-function usePlaces(): readonly Place[] {
+/** Pages are found here, collections by the server: there may be any number of them. */
+function usePlaces(typed: string): readonly Place[] {
+  const q = useDeferredValue(typed);
   const collections = useQuery({
-    queryKey: ["collections", "palette"],
-    queryFn: ({ signal }) => get<Page<Named>>("/v1/collections", { query: { limit: collectionsMax }, signal }),
+    queryKey: ["collections", "palette", q],
+    queryFn: ({ signal }) => get<Page<Named>>("/v1/collections", { query: { q, limit: collectionsMax }, signal }),
+    placeholderData: keepPreviousData,
   });
+  const wanted = typed.toLowerCase();
   const pages = navigation.flatMap(({ label, entries }) =>
     entries.map((entry): Place => ({ value: entry.to, label: entry.label, group: label ?? shellStrings.product, href: entry.to })),
   );
   const found = collections.data?.items ?? [];
   return [
-    ...pages,
+    ...pages.filter(({ label }) => label.toLowerCase().includes(wanted)),
     ...found.map(({ repository_id: rid, collection_id: cid, name }): Place => {
       const href = `/collections/${encodeURIComponent(rid)}/${encodeURIComponent(cid)}`;
       return { value: href, label: name, group: shellStrings.pages.collections, href };

@@ -39,7 +39,7 @@ export function Shell() {
           <CallsButton />
           <AccountMenu />
         </header>
-        <main id="content" tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto outline-hidden">
+        <main id="content" tabIndex={-1} className="relative min-h-0 flex-1 overflow-y-auto outline-hidden">
           <Outlet />
         </main>
       </div>

@@ -24,6 +24,7 @@ export function formatBytes(bytes: number): string {
 }
 
 export function formatMs(ms: number): string {
+  if (ms === 0) return "0 ms";
   if (ms < 1) return `${ms.toFixed(2)} ms`;
   if (ms < 1000) return `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
   return formatSeconds(ms / 1000);

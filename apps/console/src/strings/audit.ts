@@ -38,6 +38,17 @@ export const auditStrings = {
     waiting: (count: string) => `${count} may be of work that is still under way: look again in ten minutes.`,
     took: "Took",
     checked: "Looked at",
+    /** As many of each. */
+    things: {
+      repositories: "repositories",
+      collections: "collections",
+      documents: "documents",
+      objects: "files",
+      passages: "passages",
+      triples: "triples",
+      operations: "deletions",
+      lives: "holdings of a collection in a store",
+    } as Readonly<Record<string, string>>,
     mode: "How",
     repaired: "with repair",
     notRepaired: "without repair: nothing was changed",

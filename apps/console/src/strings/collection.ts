@@ -9,7 +9,6 @@ export const collectionStrings = {
   counts: {
     documents: (count: number, shown: string) => `${shown} ${count === 1 ? "document" : "documents"}`,
     passages: (count: number, shown: string) => `${shown} ${count === 1 ? "passage" : "passages"}`,
-    failed: (shown: string) => `${shown} failed`,
   },
   private: "private",
   facts: {
@@ -108,6 +107,7 @@ export const collectionStrings = {
     submit: "Ask",
     lab: "Open in the search lab",
     about: "The best passages of this collection. The search lab has modes, filters and the parts of the score.",
+    farOff: "Nothing fits well; these are the nearest passages.",
     nothing: "Nothing was found.",
     nothingYet: "Ask something that the documents answer.",
     page: (page: number) => `page ${page}`,

@@ -38,6 +38,8 @@ export const collectionsStrings = {
     by: "Created by",
   },
   noDocuments: "empty",
+  failed: (failed: string, all: string) => `${failed} of ${all} failed`,
+  failedAbout: "Show the documents that could not be indexed",
   empty: { title: "No collection yet", about: "Make one, then put documents into it." },
   nothing: { title: "No collection fits these filters" },
 } as const;

@@ -11,6 +11,7 @@ export const homeStrings = {
     hint: "All collections that you may read are searched.",
     found: (count: number, ms: string) =>
       `${count} ${count === 1 ? "passage" : "passages"} found in ${ms}, the best first. Click one to see it in its document.`,
+    farOff: "Nothing fits well; these are the nearest passages.",
     nothing: "Nothing was found",
     nothingText: "Try other words, or add documents that know the answer.",
     stillIndexing: "Documents are still being indexed; the answer is looked for again as soon as one is ready.",
@@ -57,5 +58,6 @@ export const homeStrings = {
     all: "All collections",
     count: (count: string, one: boolean) => `${count} ${one ? "document" : "documents"}`,
     noDocuments: "No documents yet.",
+    noCollections: "No collections yet.",
   },
 } as const;

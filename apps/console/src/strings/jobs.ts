@@ -28,6 +28,7 @@ export const jobStrings = {
     fsck: "Audit",
   } as Readonly<Record<string, string>>,
   wholeWorkspace: "whole workspace",
+  evaluationSet: "an evaluation set",
   progress: (done: string, total: string) => `${done} of ${total}`,
   empty: "No job yet",
   emptyAbout: "Uploads, deletes, re-indexing, pipelines and audits are jobs. They stay here for 90 days.",

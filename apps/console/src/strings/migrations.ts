@@ -1,4 +1,4 @@
-const repository = { label: "Into the repository", hint: "Its id. Or name a user below." };
+const repository = { label: "Into the repository", hint: "Or name a user." };
 const user = { label: "Or as a user's own", hint: "The user's id." };
 const textField = { label: "Field of the metadata that is the text" };
 const lossy = { label: "What has no place here, such as sparse vectors, may be lost" };
@@ -49,6 +49,9 @@ export const migrationStrings = {
     submitting: "Making the plan …",
     cancel: "Cancel",
     none: "–",
+    sameRepository: "The same one",
+    otherRepository: "Another, by its id …",
+    repositoryId: (label: string) => `${label}: id`,
   },
   fields: {
     repository,
@@ -57,8 +60,8 @@ export const migrationStrings = {
     lossy,
     from_repository: { label: "Repository" },
     from_collection: { label: "Collection" },
-    to_repository: { label: "To the repository", hint: "As it is when empty." },
-    to_collection: { label: "New id of the collection", hint: "As it is when empty." },
+    to_repository: { label: "To the repository" },
+    to_collection: { label: "New id of the collection", hint: "Empty: it keeps its id." },
     allow_partial: { label: "Go on although a store of another process may hold something of it" },
     sqlite: { label: "SQLite file", hint: `One of file, address and folder. ${path}` },
     postgres: { label: "Or PostgreSQL address", hint: "Without a password: the server has it in PGPASSWORD." },
@@ -89,8 +92,12 @@ export const migrationStrings = {
     begun: "Begun",
     switched: "Switched",
     retained: "Old form kept until",
+    back_again: "Old form",
+    inUse: "in use again",
+    trashed: "What was made is in the trash until",
     finished: "Finished",
-    auto: "by itself up to the switch",
+    auto: "Goes on by itself",
+    autoAbout: "up to the switch",
     steps: "Steps",
     progress: (unit: string, done: string, total: string) => `${unit}: ${done} of ${total} rows`,
     error: "The last try ended with",
@@ -105,7 +112,7 @@ export const migrationStrings = {
     title: "What becomes a collection each",
     table: "Units of the migration",
     empty: "The plan has found nothing yet",
-    columns: { name: "Source", target: "Becomes", status: "Status", rows: "Rows", copied: "Copied", same: "Both sides", old: "Old form", problems: "Problems" },
+    columns: { name: "Source", target: "Becomes", status: "Status", rows: "Rows", copied: "Here", same: "Both sides", old: "Old form", problems: "Problems" },
     same: "equal",
     differs: "differ",
     notCompared: "not compared",

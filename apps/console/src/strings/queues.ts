@@ -1,7 +1,7 @@
 export const queueStrings = {
   table: "Queues",
   about: "The queue of documents, and one for each store that takes part in deletes; as far as this workspace is in them.",
-  columns: { name: "Queue", waiting: "Waiting", in_progress: "In progress", failed: "Failed", dead: "Given up", oldest: "Oldest waits" },
+  columns: { name: "Queue", waiting: "Waiting", in_progress: "In progress", failed: "Failed", dead: "Messages given up", oldest: "Oldest waits" },
   documents: "documents (ingestion)",
   nothingWaits: "–",
   empty: "No queue",

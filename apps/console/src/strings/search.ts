@@ -32,13 +32,13 @@ export const searchStrings = {
     fusion: "How parts are mixed",
     fusions: { "": "As the server does", convex: "Weighted scores", rrf: "Reciprocal ranks" },
     weight: "Share of the vectors",
-    weightHint: "0 to 1; 0.4 when empty",
+    weightHint: "0 to 1; empty means 0.4",
     diversity: "Diversity",
     diversityHint: "0 to 1",
     hops: "Hops in the graph",
     hopsHint: "0 leaves the graph out",
     asOf: "As of",
-    asOfHint: "Such as 2030-01-01T00:00:00Z; as it is now when empty",
+    asOfHint: "Such as 2030-01-01T00:00:00Z; empty means now",
     user: "As user",
     userHint: "What this user would find",
     groups: "Groups of the user",
@@ -81,6 +81,7 @@ export const searchStrings = {
     none: "Nothing was found",
     noneAbout: "Try other words, another mode, or fewer conditions.",
     filterWrong: (why: string) => `The filter is not a JSON object: ${why}`,
+    farOff: "Nothing fits well; these are the nearest passages.",
     hits: (count: number) => `${count} ${count === 1 ? "hit" : "hits"}`,
     timings: (total: string, embed: string, search: string) => `${total} in all: ${embed} to embed the question, ${search} to search`,
     searched: "What was searched",
@@ -90,7 +91,8 @@ export const searchStrings = {
     graphMix: (hops: number, weight: number, entities: number, added: number) =>
       `Graph: ${entities} ${entities === 1 ? "entity" : "entities"} named, ${hops} ${hops === 1 ? "hop" : "hops"}, weight ${weight}, ${added} ${added === 1 ? "passage" : "passages"} found by it alone`,
     more: (count: number) => `Show ${count} more`,
-    common: (count: number, a: number, b: number) => `${count} of ${a} and ${b} hits are in both answers.`,
+    common: (count: number, a: number, b: number) =>
+      `${count === 0 ? "No passage is" : count === 1 ? "1 passage is" : `${count} passages are`} in both answers, of ${a} in A and ${b} in B.`,
   },
   hit: {
     rank: (rank: number) => `#${rank}`,

@@ -24,7 +24,7 @@ export const shellStrings = {
     access: "Keys and access",
     reference: "API reference",
   },
-  palette: { open: "Go to …", title: "Go to", placeholder: "A page, a collection, an action", nothing: "Nothing has that name.", shortcut: "Ctrl K" },
+  palette: { open: "Go to …", title: "Go to", placeholder: "A page or a collection", nothing: "Nothing has that name.", shortcut: "Ctrl K" },
   theme: { label: "Colours", light: "Light", dark: "Dark", system: "As the system" },
   calls: {
     open: "API calls",

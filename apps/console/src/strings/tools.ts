@@ -63,7 +63,7 @@ export const toolStrings = {
     changed: "Saved",
     day: "Day (UTC)",
     check: "Check this day",
-    intact: (entries: string) => `Intact: all ${entries} entries are what was written.`,
+    intact: (entries: number) => `Intact: ${entries === 1 ? "its one entry is" : `all ${entries.toLocaleString("en")} entries are`} what was written.`,
     empty: "This day has no entries.",
     unchained: "This day has entries, but they are not chained: nothing can be proved of them.",
     expired: "Intact: all entries of this day have expired.",

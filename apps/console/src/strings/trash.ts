@@ -13,7 +13,8 @@ export const trashStrings = {
   purgeTitle: (name: string) => `Remove ${name} for good?`,
   purgeAbout: "Every byte is removed from every store, now. This cannot be undone.",
   purgeForbidden: 'Needs the permission "purge"',
-  goes: (documents: string, passages: string, size: string) => `${documents} documents, ${passages} passages, ${size} of files.`,
+  goes: (documents: string, passages: string, size: string) =>
+    `${documents} ${documents === "1" ? "document" : "documents"}, ${passages} ${passages === "1" ? "passage" : "passages"}, ${size} of files.`,
   purging: "Removing for good",
   hide: "Hide",
   empty: "The trash is empty",

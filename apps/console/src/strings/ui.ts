@@ -8,5 +8,7 @@ export const uiStrings = {
   loadingMore: "Loading more …",
   sortBy: (column: string) => `Sort by ${column}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
+  /** Of somebody whose name is not known here. */
+  personalOf: (begin: string) => `Personal ${begin}`,
   openRow: (name: string) => `Open ${name}`,
 } as const;

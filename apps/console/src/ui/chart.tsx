@@ -16,6 +16,10 @@ export interface ChartProps {
   readonly series: readonly Series[];
   readonly format?: (value: number) => string;
   readonly formatAt?: (at: string) => string;
+  /** How long each point stands for, from its `at` on. */
+  readonly stepMs?: number;
+  /** Counts: no fractions on their axis. */
+  readonly whole?: boolean;
   readonly height?: number;
   readonly stacked?: boolean;
 }

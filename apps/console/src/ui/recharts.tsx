@@ -1,24 +1,27 @@
 import { Area, AreaChart, Bar, BarChart, CartesianGrid, Legend, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import { formatCompact } from "../lib/format.ts";
+import { axisTime, hasFractions, pointTime } from "./chart-axis.ts";
 import type { ChartProps } from "./chart.tsx";
 
 /** Told apart without colour too: by their order in the legend and their dashes. */
 const strokes = ["var(--brand)", "var(--warn)", "var(--bad)", "var(--good)", "var(--ink-soft)"];
 const dashes = [undefined, "6 3", "2 3", "8 3 2 3", "1 2"];
 
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+/** With so few points a line shows where they are; one that stands alone could not be seen else. */
+const dotsMax = 40;
 
-export default function Recharts({ kind = "area", points, series, format = formatCompact, formatAt, height = 220, stacked = false }: ChartProps) {
-  const at = formatAt ?? timeOf(points);
+export default function Recharts(props: ChartProps) {
+  const { kind = "area", points, series, format = formatCompact, formatAt, height = 220, stacked = false } = props;
+  const pointAt = formatAt ?? pointTime(props);
+  const dot = points.length <= dotsMax && { r: 2 };
   const data = [...points];
   const axes = (
     <>
       <CartesianGrid stroke="var(--line)" vertical={false} />
-      <XAxis dataKey="at" tickFormatter={at} stroke="var(--ink-soft)" fontSize={11} minTickGap={32} tickLine={false} />
-      <YAxis tickFormatter={format} stroke="var(--ink-soft)" fontSize={11} width={48} tickLine={false} axisLine={false} />
+      <XAxis dataKey="at" tickFormatter={formatAt ?? axisTime(props)} stroke="var(--ink-soft)" fontSize={11} minTickGap={32} tickLine={false} />
+      <YAxis tickFormatter={format} stroke="var(--ink-soft)" fontSize={11} width="auto" tickLine={false} axisLine={false} allowDecimals={hasFractions(props)} />
       <Tooltip
-        labelFormatter={(label) => (typeof label === "string" ? at(label) : label)}
+        labelFormatter={(label) => (typeof label === "string" ? pointAt(label) : label)}
         formatter={(value) => format(Number(value))}
         contentStyle={{ background: "var(--panel)", border: "1px solid var(--line)", borderRadius: 6, color: "var(--ink)", fontSize: 12 }}
       />
@@ -47,7 +50,7 @@ export default function Recharts({ kind = "area", points, series, format = forma
         <LineChart data={data} accessibilityLayer>
           {axes}
           {looks.map(({ key, stack: _, ...look }) => (
-            <Line key={key} {...look} dot={false} connectNulls strokeWidth={2} isAnimationActive={false} />
+            <Line key={key} {...look} dot={dot} connectNulls strokeWidth={2} isAnimationActive={false} />
           ))}
         </LineChart>
       ) : (
@@ -60,11 +63,4 @@ export default function Recharts({ kind = "area", points, series, format = forma
       )}
     </ResponsiveContainer>
   );
-}
-
-/** Hours when all is within two days, days otherwise. */
-function timeOf(points: ChartProps["points"]): (at: string) => string {
-  const [first, last] = [points[0]?.["at"], points.at(-1)?.["at"]].map((at) => new Date(at ?? 0).getTime()) as [number, number];
-  const format = last - first <= 2 * 86_400_000 ? clock : day;
-  return (at) => (Number.isNaN(new Date(at).getTime()) ? at : format.format(new Date(at)));
 }

@@ -18,12 +18,12 @@ interface TabsProps<Value extends string> {
 export function Tabs<Value extends string>({ label, value, tabs, onChoose }: TabsProps<Value>) {
   return (
     <Base.Root value={value} onValueChange={(next) => onChoose(next as Value)} className="flex min-h-0 flex-col gap-4">
-      <Base.List aria-label={label} className="flex gap-1 overflow-x-auto border-b">
+      <Base.List aria-label={label} className="flex flex-wrap gap-1 shadow-[inset_0_-1px_var(--line)]">
         {tabs.map((tab) => (
           <Base.Tab
             key={tab.value}
             value={tab.value}
-            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm font-medium whitespace-nowrap text-soft hover:text-ink data-active:border-brand data-active:text-ink"
+            className="border-b-2 border-transparent px-3 py-2 text-sm font-medium whitespace-nowrap text-soft hover:text-ink data-active:border-brand data-active:text-ink"
           >
             {tab.label}
           </Base.Tab>

@@ -39,8 +39,10 @@ export interface Lease {
   readonly expires_at: string;
 }
 
-/** Who works on it; without the token, which only the holder has. */
-export type LeaseHolder = Omit<Lease, "fencing_token">;
+/** Who works on it; without the token, which only the holder has. Both are null when nobody holds the lease. */
+export type LeaseHolder =
+  | { readonly workflow_id: string; readonly owner: string; readonly expires_at: string }
+  | { readonly workflow_id: string; readonly owner: null; readonly expires_at: null };
 
 export interface ResumeOptions extends WorkflowWrite {
   /** Takes the lease as well, for this worker. */
@@ -97,7 +99,7 @@ export interface WorkflowsApi {
   checkpoint(workflowId: string, checkpoint: NewCheckpoint, options?: WorkflowWrite): Promise<Checkpoint>;
   checkpoints(workflowId: string, query?: Paging & { readonly order?: "asc" | "desc" | undefined }): Promise<Page<Checkpoint>>;
   checkpointAt(workflowId: string, step: number | "latest"): Promise<Checkpoint>;
-  /** Who holds the lease now; NOT_FOUND when nobody does. */
+  /** Who holds the lease now; owner and expires_at are null when nobody does. */
   lease(workflowId: string): Promise<LeaseHolder>;
   acquireLease(workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease>;
   renewLease(workflowId: string, options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined }): Promise<Lease>;

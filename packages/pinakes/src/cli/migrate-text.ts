@@ -24,7 +24,7 @@ export function migrationText(terminal: Terminal, migration: MigrationView, unit
       ? []
       : ["", styled(terminal, "red", `${count(problem_count, "problem")}:`), ...problems.map(({ where, reason }) => `  ${oneLine(where)}: ${oneLine(reason)}`)];
   const failed = error === null ? [] : ["", styled(terminal, "red", oneLine(error))];
-  return [head, ...table, ...more, ...told, ...failed, "", next(migration)].join("\n");
+  return [head, ...table, ...more, ...told, ...failed, "", next(migration), ...inTrash(units)].join("\n");
 }
 
 function unitRow({ name, target, status, count: rows, hash, held_count, held_hash }: UnitView) {
@@ -43,6 +43,18 @@ function unitRow({ name, target, status, count: rows, hash, held_count, held_has
   };
 }
 
+/** What a rollback took away is not gone yet, and nobody who purges the old form would look for it. */
+function inTrash(units: readonly UnitView[]): readonly string[] {
+  return units.flatMap(({ trash_until, repository_id, incarnation, target }) =>
+    trash_until === null || repository_id === null || incarnation === null
+      ? []
+      : [
+          `The copy ${repository_id}/${target.collection} is in the trash until ${inTime(trash_until)}. To remove it before:`,
+          `  pinakes collections purge ${repository_id}/${target.collection} --incarnation ${incarnation}`,
+        ],
+  );
+}
+
 /** What to do now. */
 function next({ state, migration_id, problem_count, error }: MigrationView): string {
   switch (state) {
@@ -57,8 +69,9 @@ function next({ state, migration_id, problem_count, error }: MigrationView): str
     case "switched":
       return `When the old form is not needed any more: pinakes migrate finish ${migration_id} --remove-old\nThe way back: pinakes migrate rollback ${migration_id}`;
     case "finished":
-    case "rolled_back":
       return "Done.";
+    case "rolled_back":
+      return "Rolled back: the old form is the one in use.";
     default:
       return error === null ? "It is being worked on." : `Try again: pinakes migrate run ${migration_id}`;
   }

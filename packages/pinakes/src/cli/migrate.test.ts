@@ -50,7 +50,14 @@ describe("pinakes migrate", () => {
     const { items } = JSON.parse((await run(migrate, ["list", "--json"], { env })).out) as { items: { migration_id: string; state: string }[] };
     const id = items.find(({ state }) => state === "switched")?.migration_id as string;
     expect(JSON.parse((await run(collections, ["show", "attic/articles", "--json"], { env })).out)).toMatchObject({ metadata: { tags: ["old"] } });
-    expect((await run(migrate, ["rollback", id], { env })).out).toContain("rolled_back");
+    const back = (await run(migrate, ["rollback", id], { env })).out;
+    expect(back).toMatch(/rolled_back[\s\S]*The copy attic\/articles is in the trash until/);
+    expect(back).not.toMatch(/^old form /m);
+    expect((await run(migrate, ["status", id], { env })).out).toContain("is in the trash until");
+    // The line that it tells removes the copy, and then there is nothing to tell of.
+    const told = / {2}pinakes collections (purge attic\/articles --incarnation \S+)/.exec(back)?.[1]?.split(" ") as string[];
+    expect((await run(collections, [...told, "--yes"], { env })).code).toBe(0);
+    expect((await run(migrate, ["status", id], { env })).out).not.toContain("in the trash");
     expect((await run(collections, ["show", "kb/papers"], { env })).code).toBe(0);
     expect((await failure(run(migrate, ["collection", "papers", "attic/articles"], { env }))).message).toContain("such as kb/papers");
     expect((await failure(run(migrate, ["collection", "kb/none", "attic/articles"], { env }))).code).toBe("NOT_FOUND");

@@ -28,15 +28,16 @@ function oneText(terminal: Terminal, operation: OperationView): string {
     created: `${inTime(created_at)} by ${created_by}`,
     finished: finished_at === null ? undefined : inTime(finished_at),
   });
-  const rows = operation.stores.map(({ store, status, deleted, remaining, duration_ms, attempts, error, next_at }) => ({
+  const rows = operation.stores.map(({ store, status, deleted, remaining, unit, duration_ms, attempts, error, next_at }) => ({
     store,
     status,
     deleted,
     remaining,
+    unit,
     ms: Math.round(duration_ms),
     attempts,
     "next try": next_at === null ? "" : inTime(next_at),
     error: error === null ? "" : oneLine(error.message),
   }));
-  return `${head}\n\n${grid(terminal, rows, { whole: ["store"] })}`;
+  return `${head}\n\n${grid(terminal, rows, { whole: ["store", "unit"] })}`;
 }

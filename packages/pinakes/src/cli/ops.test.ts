@@ -82,7 +82,7 @@ it("R-TG-107 restores the life that is named, and purges with a report by store"
   ]);
   expect(await json(collections, "restore", "kb/papers", "--incarnation", former.incarnation)).toMatchObject({ incarnation: former.incarnation });
   expect(await json(ops, "list", "--collection", "papers")).toMatchObject({ items: [{ operation_id: purged.operation_id }] });
-  expect((await call(ops, ["show", purged.operation_id])).out).toMatch(/vectors\s+confirmed/);
+  expect((await call(ops, ["show", purged.operation_id])).out).toMatch(/vectors\s+confirmed.*files and records of the index/);
   expect((await call(ops, ["list", "--status", "failed"])).out).toContain("There are no operations");
   expect((await failure(call(ops, ["retry", purged.operation_id]))).code).toBe("CONFLICT");
   expect((await failure(call(ops, ["show", "none"]))).code).toBe("NOT_FOUND");

@@ -52,9 +52,19 @@ describe("npm start", () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${url}/v1/info`)).json()).toMatchObject({ items: { engine: "sqlite" } });
     child.kill(signal);
-    const { code, out } = await end(child);
+    const { code, out, err } = await end(child);
     expect(code).toBe(0);
+    // Nothing stands above the greeting but what somebody should know; the same lines at every start are for who asks for them.
+    expect(`${greeting}${err}`).not.toContain("system scope");
     expect(out).toContain(`${signal}: closing.`);
+  });
+
+  it("PINAKES_LOG_LEVEL=debug tells of the system scopes", async () => {
+    const child = start({ PINAKES_ITEMS: "memory:", PINAKES_OBJECTS: "memory:", PINAKES_DATA: join(base, "debug"), PINAKES_LOG_LEVEL: "debug" });
+    const { greeting } = await address(child);
+    child.kill("SIGTERM");
+    const { out, err } = await end(child);
+    expect(`${greeting}${out}${err}`).toContain("background work under a system scope");
   });
 
   it("a taken port is one clear line and exit code 1", async () => {

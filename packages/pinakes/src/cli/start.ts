@@ -23,6 +23,7 @@ async function start(): Promise<void> {
   const root = rootToken(config.stores.data, config.rootToken);
   const pinakes = await openStores(config.stores, {
     log,
+    logScope: (line) => logger.debug(line),
     vectors: config.vectors,
     dropBoxes: config.dropBoxes,
     rootToken: root.token,

@@ -1,50 +1,21 @@
 /**
  * Collections as the librarian of the source has them (RFC 0007): one request with an operation in it. The collections are those of the
- * caller's own repository; who the user is comes from the credential, and a body that names another one is refused. Answers and errors have
+ * caller's own repository, but one that is moved may be in any; who the user is comes from the credential, and a body that names another one is refused. Answers and errors have
  * the source's form, whatever went wrong.
  */
-import { z } from "zod";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, type ErrorCode } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { DeleteOptions } from "./jobs/begin-work.ts";
+import { librarianListMax, readManagement, UnknownOperation, type ManagementRequest } from "./librarian-request.ts";
 import { personalAlias } from "./model/ids.ts";
 import type { CollectionPatch, NewCollection } from "./model/collections.ts";
 import type { CollectionQuery } from "./model/list-collections.ts";
 import type { ListPage } from "./paging.ts";
 import type { CollectionView, JobView } from "./views.ts";
 
-export const managementOperations = ["list-collections", "update-collection", "delete-collection", "migrate-collection"] as const;
-
-/** Of one answer; there is a cursor for more. */
-export const librarianListMax = 1_000;
 const pageItems = 100;
 const attemptsMax = 100;
-
-const text = z.string();
-const Request = z.object({
-  operation: text,
-  user: text.nullish(),
-  collection: text.nullish(),
-  /** Information only: what comes later is later, whatever a client's clock says. */
-  timestamp: z.union([z.iso.datetime({ offset: true }), z.literal("")], { error: "must be an ISO 8601 time such as 2024-01-15T10:30:00Z" }).nullish(),
-  /** Absent: stays as it is. "" or null: as it was before anybody gave one. */
-  name: text.nullish(),
-  description: text.nullish(),
-  tags: z.array(text).nullish(),
-  tag_filter: z.array(text).nullish(),
-  tag_match: z.enum(["any", "all"]).nullish(),
-  /** Absent or 0: as many as there are. */
-  limit: z.int().min(0).max(librarianListMax).nullish(),
-  cursor: text.nullish(),
-  confirm: text.nullish(),
-  purge: z.boolean().nullish(),
-  /** Of a migration: what is absent stays as it is. */
-  target_collection: text.nullish(),
-  target_repository: text.nullish(),
-  allow_partial: z.boolean().nullish(),
-});
-type Request = z.output<typeof Request>;
 
 export interface ManagedCollection {
   readonly user: string;
@@ -125,9 +96,7 @@ export class Librarian {
   }
 
   async #run(caller: Caller, body: unknown, readOnly: boolean): Promise<Told> {
-    const request = readRequest(body);
-    if (typeof request.user === "string" && request.user !== caller.userId)
-      throw new PinakesError("FORBIDDEN", `user: the credential is that of another user. Leave it out, or sign in as this one.`);
+    const request = readManagement(body, caller.userId);
     if (readOnly && request.operation !== "list-collections") throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write.");
     switch (request.operation) {
       case "list-collections":
@@ -138,12 +107,10 @@ export class Librarian {
         return this.#delete(caller, collectionOf(request), request);
       case "migrate-collection":
         return this.#move(caller, collectionOf(request), request);
-      default:
-        throw new UnknownOperation(request.operation);
     }
   }
 
-  async #list(caller: Caller, { tag_filter, tag_match, limit, cursor }: Request): Promise<Told> {
+  async #list(caller: Caller, { tag_filter, tag_match, limit, cursor }: ManagementRequest): Promise<Told> {
     const wanted = limit === 0 || limit === undefined || limit === null ? librarianListMax : limit;
     const query = { repositoryId: personalAlias, status: "live", tags: tag_filter ?? [], tag_match: tag_match ?? "any" } as const;
     const collections: ManagedCollection[] = [];
@@ -157,7 +124,7 @@ export class Librarian {
   }
 
   /** Makes it where it is not there: whoever describes a collection before loading anything means the same one. */
-  async #update(caller: Caller, id: string, request: Request): Promise<Told> {
+  async #update(caller: Caller, id: string, request: ManagementRequest): Promise<Told> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return { collections: [managed(caller, await this.#put(caller, id, request))] };
@@ -170,7 +137,7 @@ export class Librarian {
     }
   }
 
-  async #put(caller: Caller, id: string, { name, description, tags }: Request): Promise<CollectionView> {
+  async #put(caller: Caller, id: string, { name, description, tags }: ManagementRequest): Promise<CollectionView> {
     const known = await this.#find(caller, id);
     const fields = {
       ...(name === undefined ? {} : { name: name === "" ? null : name }),
@@ -188,7 +155,7 @@ export class Librarian {
     return this.#calls.updateCollection(caller, personalAlias, id, patch, tags === undefined ? undefined : known.etag);
   }
 
-  async #delete(caller: Caller, id: string, { confirm, purge }: Request): Promise<Told> {
+  async #delete(caller: Caller, id: string, { confirm, purge }: ManagementRequest): Promise<Told> {
     // Before anything else of the delete: nothing has changed when it is missing.
     await this.#calls.collection(caller, personalAlias, id);
     if (confirm !== id)
@@ -198,15 +165,17 @@ export class Librarian {
   }
 
   /** To another id, another repository, or both. The record is the old one's, until the migration is through. */
-  async #move(caller: Caller, id: string, { target_collection, target_repository, allow_partial }: Request): Promise<Told> {
+  async #move(caller: Caller, id: string, request: ManagementRequest): Promise<Told> {
     if (this.#migrate === undefined) throw new PinakesError("NOT_SUPPORTED", "Migrations are not open here; open the whole of Pinakes.");
+    const { target_collection, target_repository, allow_partial } = request;
+    const repository = request.repository ?? personalAlias;
     const to = {
       ...(typeof target_repository === "string" ? { repository: target_repository } : {}),
       ...(typeof target_collection === "string" ? { collection: target_collection } : {}),
     };
-    const record = await this.#calls.collection(caller, personalAlias, id);
+    const record = await this.#calls.collection(caller, repository, id);
     const { migration_id } = await this.#migrate(caller, {
-      repository: personalAlias,
+      repository,
       collection: id,
       to,
       ...(allow_partial === true ? { allow_partial } : {}),
@@ -229,20 +198,7 @@ export class Librarian {
   }
 }
 
-class UnknownOperation extends PinakesError {
-  constructor(operation: string) {
-    super("INVALID", `operation: ${JSON.stringify(operation.slice(0, 100))} is not one of ${managementOperations.join(", ")}.`);
-  }
-}
-
-function readRequest(body: unknown): Request {
-  const result = Request.safeParse(body);
-  if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.length === 0 ? "the request" : path.map(String).join(".")}: ${message}`);
-  throw new PinakesError("INVALID", `${issues.join("; ")}.`);
-}
-
-function collectionOf({ collection, operation }: Request): string {
+function collectionOf({ collection, operation }: ManagementRequest): string {
   if (typeof collection === "string" && collection !== "") return collection;
   throw new PinakesError("INVALID", `collection: ${operation} needs the id of the collection.`);
 }

@@ -20,6 +20,7 @@ import type {
 import type { JobKind, JobRecord, JobStatus } from "./jobs/jobs.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Operation, StoreRow } from "../lifecycle/index.ts";
+import { countedIn } from "./stores/counted-in.ts";
 
 export interface RepositoryView {
   readonly repository_id: string;
@@ -296,6 +297,8 @@ export interface OperationView {
 }
 
 export interface StoreView extends Pick<StoreRow, "store" | "status" | "attempts" | "deleted" | "remaining" | "duration_ms" | "error"> {
+  /** What `deleted` and `remaining` count. */
+  readonly unit: string;
   /** When it is tried again. */
   readonly next_at: string | null;
 }
@@ -303,7 +306,7 @@ export interface StoreView extends Pick<StoreRow, "store" | "status" | "attempts
 export function operationView(operation: Operation): OperationView {
   const { operation_id, action, status, partial, repository_id, collection_id, incarnation } = operation;
   const { created_by, created_at, updated_at, finished_at } = operation;
-  const stores = operation.stores.map(storeView);
+  const stores = operation.stores.map((row) => storeView(action, row));
   return {
     operation_id,
     action,
@@ -320,7 +323,8 @@ export function operationView(operation: Operation): OperationView {
   };
 }
 
-function storeView({ store, status, attempts, deleted, remaining, duration_ms, error, next_at }: StoreRow): StoreView {
+function storeView(action: Operation["action"], row: StoreRow): StoreView {
+  const { store, status, attempts, deleted, remaining, duration_ms, error, next_at } = row;
   const waits = status === "waiting" ? new Date(next_at).toISOString() : null;
-  return { store, status, attempts, deleted, remaining, duration_ms, error, next_at: waits };
+  return { store, status, attempts, deleted, remaining, unit: countedIn(action, store), duration_ms, error, next_at: waits };
 }

@@ -36,7 +36,10 @@ export interface NewMigration {
 }
 
 export type MigrationView = Omit<MigrationRecord, "id" | "format" | "lease_owner" | "lease_until"> & { readonly working: boolean };
-export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "keep" | "adopted" | "whole">;
+export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "keep" | "adopted" | "whole"> & {
+  /** After a rollback: when the collection that it made goes for good. Null where it is not in the trash, or not any more. */
+  readonly trash_until: string | null;
+};
 
 export interface FinishOptions {
   /** Remove the old form: never without this. */
@@ -118,7 +121,9 @@ export class Migrations {
   ): Promise<{ items: UnitView[]; next_cursor: string | null }> {
     await this.get(caller, migrationId);
     const page = await this.#ledger.unitPage(caller.scope, migrationId, { limit: pageLimit(paging.limit), cursor: paging.cursor });
-    return { items: page.items.map(unitView), next_cursor: page.cursor ?? null };
+    const items: UnitView[] = [];
+    for (const unit of page.items) items.push(unitView(unit, await this.#trashedUntil(caller.scope, unit)));
+    return { items, next_cursor: page.cursor ?? null };
   }
 
   /** Looks at everything anew; for a plan whose problems were mended. */
@@ -273,6 +278,12 @@ export class Migrations {
       .catch((cause: unknown) => this.#parts.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`));
   }
 
+  /** Asked now: whoever purges or restores the collection does not tell us. */
+  async #trashedUntil(scope: Scope, { status, made, repository_id, incarnation, target }: UnitRecord): Promise<string | null> {
+    if (status !== "rolled_back" || !made || repository_id === null || incarnation === null) return null;
+    return this.#parts.intake.moves.trashedUntil(scope, { repository_id, collection_id: target.collection, incarnation });
+  }
+
   /** Before the record says that there is work: nobody would find it otherwise. */
   async #register(scope: Scope, migrationId: string): Promise<void> {
     await this.#registry.put({ kind: "migration", tenant: scope.tenant, key: migrationId, due_at: this.#parts.clock.now() });
@@ -352,14 +363,7 @@ function view({ id: _id, format: _format, lease_owner, lease_until: _until, ...r
   return { ...record, working: isWork(record.state) && lease_owner !== null };
 }
 
-function unitView({
-  id: _id,
-  migration_id: _migration,
-  checkpoint: _checkpoint,
-  keep: _keep,
-  adopted: _adopted,
-  whole: _whole,
-  ...unit
-}: UnitRecord): UnitView {
-  return unit;
+function unitView(record: UnitRecord, trash_until: string | null): UnitView {
+  const { id: _id, migration_id: _migration, checkpoint: _checkpoint, keep: _keep, adopted: _adopted, whole: _whole, ...unit } = record;
+  return { ...unit, trash_until };
 }

@@ -85,6 +85,7 @@ export const Unit = z.object({
   incarnation: z.string().nullable(),
   /** Whether the collection was made by this migration. */
   made: z.boolean(),
+  /** Rows that are known to be here: counted while they are copied, and again when both sides were found equal. */
   copied: z.number(),
   checkpoint: z.json(),
   old: z.enum(["kept", "removed", "restored"]),

@@ -108,7 +108,7 @@ async function verifyUnit(of: Work, unit: UnitRecord): Promise<{ readonly verifi
   }
   const faults = (await source.check?.(unit, held)) ?? [];
   if (faults.length > 0) return { verified: { ...unit, ...measured, differences: faults.join("; ") }, sentence: `${unit.name}: ${faults.join("; ")}.` };
-  return { verified: { ...unit, ...measured, differences: null, status: unit.status === "already" ? "already" : "verified" } };
+  return { verified: { ...unit, ...measured, differences: null, ...(unit.status === "already" ? {} : { status: "verified", copied: here.count }) } };
 }
 
 /** Only what is equal now, not only what was equal then. */
@@ -155,7 +155,8 @@ async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly
     await of.tell(progressOf(unit, 0));
     await of.ledger.putUnit(of.scope, { ...(await rollBackUnit(of, unit)), status: "rolled_back" }, of.parts.owner);
   }
-  return { state: "rolled_back", finished_at: new Date(of.parts.clock.now()).toISOString() };
+  // The old form is the one in use again: it is kept for as long as its owner keeps it.
+  return { state: "rolled_back", finished_at: new Date(of.parts.clock.now()).toISOString(), retain_until: null };
 }
 
 export function heldOf({ scope, signal }: Work, unit: UnitRecord): Held {

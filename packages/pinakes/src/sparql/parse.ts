@@ -5,6 +5,7 @@ import { invalid, PinakesError } from "../domain/errors.ts";
 import type { Operation, RdfTerm, TriplePattern, UpdateOperation } from "./algebra.ts";
 import { resolveIri } from "./iri.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
+import { inOrderOfText } from "./wildcard.ts";
 import { syntaxError, thrownError, type SyntaxProblem } from "./parse-errors.ts";
 
 interface Grammar {
@@ -16,6 +17,8 @@ interface Ast {
   readonly type: "query" | "update";
   readonly updates?: readonly { readonly context: readonly unknown[]; readonly operation?: AstUpdate }[];
   readonly context?: readonly unknown[];
+  /** Of a SELECT or DESCRIBE. */
+  readonly variables?: readonly { readonly type: string }[];
 }
 
 interface AstUpdate {
@@ -30,7 +33,8 @@ export async function parseSparqlQuery(text: string, limits: SparqlLimits, baseI
   return guarded(text, () => {
     const ast = grammar.parse(text);
     if (ast.type !== "query") throw invalid("SPARQL: this is an update; send it to the update operation.");
-    return checkDepth(grammar.toAlgebra(ast, { baseIRI: baseIri })) as Operation;
+    const operation = checkDepth(grammar.toAlgebra(ast, { baseIRI: baseIri })) as Operation;
+    return ast.variables?.[0]?.type === "wildcard" ? inOrderOfText(operation, text) : operation;
   });
 }
 

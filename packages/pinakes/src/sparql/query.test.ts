@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createSparql } from "./sparql.ts";
 import { ask, graphOf, quads, select, testQuads } from "./test-quads.ts";
 
 const people = testQuads(
@@ -196,6 +197,17 @@ describe("R-TG-122 forms", () => {
   it("CONSTRUCT WHERE", async () => {
     expect(await graphOf(people, "CONSTRUCT WHERE { ?a :age 20 }")).toEqual([":bob :age 20"]);
   });
+  it.each([
+    ["SELECT * { ?s ?p ?o }", ["s", "p", "o"]],
+    ["SELECT DISTINCT * { ?z :knows ?a OPTIONAL { ?a :age ?m } } ORDER BY ?m LIMIT 1", ["z", "a", "m"]],
+    ['SELECT * # first ?b\n{ ?z :name "?b" . ?z :knows $b BIND(1 AS ?a) }', ["z", "b", "a"]],
+    ["SELECT * { { SELECT ?n ?a { ?a :age ?n } } ?a <http://x/?n> ?c }", ["n", "a", "c"]],
+    ["SELECT (?m + 1 AS ?z) ?m { ?a :age ?m }", ["z", "m"]],
+  ])("the columns of %s stand as they are written", async (text, wanted) => {
+    const result = await createSparql().query(people, `PREFIX : <http://x/> ${text}`);
+    expect(result.kind === "bindings" && result.variables).toEqual(wanted);
+  });
+
   it("DESCRIBE follows blank nodes and looks in all graphs", async () => {
     const store = testQuads(quads(":a :p _:x\n_:x :q _:y\n_:y :r :b\n:b :s :c\n:a :t 1 :g"));
     expect((await graphOf(store, "DESCRIBE :a")).toSorted()).toEqual([":a :p _:x", ":a :t 1", "_:x :q _:y", "_:y :r :b"]);

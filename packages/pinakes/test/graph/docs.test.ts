@@ -1,8 +1,9 @@
-/** The lines of docs/graph.md, run as a reader would: by a shell, with curl, against a server on a port. */
+/** The lines of docs/graph.md, run as a reader would: by a shell, with curl and the command line, against a server on a port and its stores. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
@@ -11,6 +12,7 @@ import { open, type Pinakes } from "../../src/open.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const shell = promisify(execFile);
+const cli = fileURLToPath(new URL("../../src/cli/pinakes.ts", import.meta.url));
 const rootToken = "root-token-of-the-guide-0123456789";
 
 let dir: string;
@@ -20,7 +22,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "pinakes-guide-"));
   await mkdir(join(dir, "data"));
   await writeFile(join(dir, "data/root-token"), rootToken);
-  pinakes = await open({ items: "memory:", objects: "memory:", rootToken });
+  pinakes = await open({ dir: join(dir, "data"), rootToken });
   server = await serve(await createApp(pinakes), { host: "127.0.0.1", port: 0 });
 });
 afterAll(async () => {
@@ -30,19 +32,29 @@ afterAll(async () => {
 });
 
 describe("docs/graph.md", () => {
-  it("R-TG-120 R-TG-122 R-TG-123 every curl line works, in its order, and answers what the page says", async () => {
+  it("R-TG-120 R-TG-122 R-TG-123 every line works, in its order, and answers what the page says", async () => {
     const page = await readFile(new URL("../../../../docs/graph.md", import.meta.url), "utf8");
-    const blocks = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) => text as string).filter((text) => text.includes("curl"));
-    expect(blocks).toHaveLength(5);
+    const blocks = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) => text as string);
+    expect(blocks).toHaveLength(6);
     const script = blocks.join("\n").replaceAll("http://127.0.0.1:7430", server.url).replaceAll("curl ", "curl -sS -w '\\n%{http_code}\\n' ");
-    const { stdout } = await shell("bash", ["-eu", "-c", script], { cwd: dir });
+    // What the command line tells goes to a file: stdout is read as answers of the server.
+    const npx = `npx() { shift; "${process.execPath}" "${cli}" "$@" >> told.txt; }`;
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PINAKES_")));
+    const { stdout } = await shell("bash", ["-eu", "-c", `${npx}\n${script}`], { cwd: dir, env });
     const answers = [...stdout.matchAll(/([^]*?)\n(\d{3})\n/g)].map(([, text, status]) => ({ status: Number(status), text: text as string }));
-    expect(answers).toHaveLength((blocks.join("").match(/^curl /gm) ?? []).length);
+    const calls = blocks.join("").match(/^curl .*/gm) ?? [];
+    expect(answers).toHaveLength(calls.length);
     for (const { status, text } of answers) expect([200, 201], text).toContain(status);
     const texts = answers.map(({ text }) => text.trim());
     expect(JSON.parse(texts[2] as string)).toMatchObject({ read: 6, inserted: 6 });
-    expect(texts.filter((text) => text.includes('"removed":')).map((text) => (JSON.parse(text) as { removed: number }).removed)).toEqual([0, 3, 1, 4]);
+    expect(texts.filter((text) => text.includes('"removed":')).map((text) => (JSON.parse(text) as { removed: number }).removed)).toEqual([0, 3, 1, 5]);
     expect(texts.some((text) => text.startsWith("g,triples"))).toBe(true);
     expect(texts).toContain('{"head":{},"boolean":true}');
+    expect(texts[calls.findIndex((call) => call.includes("DESCRIBE"))]).toContain("Notes");
+    const told = await readFile(join(dir, "told.txt"), "utf8");
+    for (const name of ["Ada", "Charles", "Grace"]) expect(told).toContain(name);
+    expect(await readFile(join(dir, "people.nq"), "utf8")).toContain("<https://example.org/works>");
+    expect(told).toMatch(/^s +p +o/m);
+    expect(await readFile(join(dir, "people.ttl"), "utf8")).toContain("Charles");
   });
 });

@@ -1,6 +1,6 @@
 /** The librarian's facade over HTTP: the source's operations, field names and errors, on the caller's own collections. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { librarianListMax } from "../../src/knowledge/librarian.ts";
+import { librarianListMax } from "../../src/knowledge/librarian-request.ts";
 import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
 
 let server: TestServer;
@@ -174,6 +174,36 @@ describe("requests", () => {
       expect((reply.json["error"] as Json)["message"]).toContain("list-collections, update-collection, delete-collection");
       expect(await collections(key)).toEqual([]);
     }
+  });
+
+  it("R-TG-34 a field that nobody knows, or that is of another operation, is refused by its name; those of the source are taken with every one", async () => {
+    const key = await fresh("strict");
+    await update(key, "a");
+    const message = async (body: object) => {
+      const reply = await send(key, body);
+      expect([reply.status, (reply.json["error"] as Json)["type"]], reply.text).toEqual([400, "invalid_request"]);
+      return (reply.json["error"] as Json)["message"];
+    };
+    expect(await message({ operation: "migrate-collection", collection: "a", target: "b" })).toBe("target: is not known here; remove it or correct its name.");
+    expect(await message({ operation: "update-collection", collection: "a", tagz: [], titel: "x" })).toMatch(/^tagz: is not known here.*titel: is not known/);
+    expect(await message({ operation: "list-collections", repository: "kb" })).toBe("repository: is not for list-collections. Leave it out.");
+    expect(await message({ operation: "delete-collection", collection: "a", confirm: "a", target_collection: "b" })).toContain("target_collection: is not for");
+    expect(await message({ operation: "update-collection", collection: "a", confirm: "a", purge: true })).toContain("purge: is not for update-collection");
+    const whole = { user: "strict", timestamp: "", name: "", description: "", tags: [], created_at: "", updated_at: "", tag_filter: [], limit: 0 };
+    for (const operation of ["list-collections", "update-collection"]) expect((await send(key, { ...whole, operation, collection: "a" })).status).toBe(200);
+    // Null says nothing, whatever it is for.
+    expect((await send(key, { operation: "list-collections", confirm: null, repository: null })).status).toBe(200);
+    expect(await collections(key)).toMatchObject([{ collection: "a" }]);
+  });
+
+  it("the interface names every field of a request", async () => {
+    const { json } = await server.call("GET", "/v1/openapi.json", {});
+    const paths = json["paths"] as Record<string, { post: { requestBody: { content: Record<string, { schema: Json }> } } }>;
+    const schema = paths[at]?.post.requestBody.content["application/json"]?.schema;
+    expect(schema).toMatchObject({ type: "object", required: ["operation"], additionalProperties: false });
+    expect(Object.keys(schema?.["properties"] as Json)).toEqual(
+      expect.arrayContaining(["operation", "collection", "repository", "target_repository", "confirm"]),
+    );
   });
 
   it("R-TG-34 what does not fit is told as { type, message }; times are ISO 8601 in UTC", async () => {

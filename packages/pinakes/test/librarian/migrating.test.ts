@@ -40,6 +40,19 @@ it("R-TG-63 migrate-collection moves a collection of the caller's own to another
   expect(await ids(key)).toEqual(["papers"]);
 });
 
+it("R-TG-63 migrate-collection takes a collection of another repository, where the caller may manage it", async () => {
+  const [admin, user] = [await server.key("w3", "boss", { role: "admin" }), await server.key("w3", "guest")];
+  for (const repository_id of ["kb", "attic"]) await server.call("POST", "/v1/repositories", { key: admin, body: { repository_id, name: repository_id } });
+  await server.call("POST", "/v1/repositories/kb/collections", { key: admin, body: { collection_id: "people" } });
+  const body = { operation: "migrate-collection", repository: "kb", collection: "people", target_repository: "attic" };
+  expect((await send(user, body)).status).toBe(403);
+  const begun = await send(admin, body);
+  expect(begun.status, begun.text).toBe(200);
+  expect(await through(admin, begun.json["migration_id"])).toMatchObject({ state: "switched", error: null });
+  expect((await server.call("GET", "/v1/repositories/attic/collections/people", { key: admin })).status).toBe(200);
+  expect((await server.call("GET", "/v1/repositories/kb/collections/people", { key: admin })).status).toBe(404);
+});
+
 it("R-TG-09 R-TG-63 what is not the caller's answers as what is not there; a migration of somebody else's does, too", async () => {
   const [key, other, foreign] = [await server.key("w1", "owner"), await server.key("w1", "stranger"), await server.key("w2", "owner")];
   await update(key, "mine");

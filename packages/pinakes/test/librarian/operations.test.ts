@@ -39,6 +39,12 @@ describe("operations", () => {
     expect(stores.map(({ store }) => store).toSorted()).toEqual(["documents", "objects", "triples", "vectors"]);
     for (const row of stores) expect(row).toMatchObject({ status: "confirmed", remaining: 0, error: null, attempts: 1 });
     expect(stores.find(({ store }) => store === "triples")).toMatchObject({ deleted: expect.any(Number) as number });
+    // Each says what it counts.
+    const units = Object.fromEntries(stores.map(({ store, unit }) => [store, unit]));
+    const counted = { documents: "records", objects: "files", triples: "triples, terms and supports", vectors: "files and records of the index" };
+    expect(units).toEqual(counted);
+    const { result } = (await server.call("GET", `/v1/jobs/${id}`, { key: admin })).json as { result: { stores: Json[] } };
+    expect(Object.fromEntries(result.stores.map(({ store, unit }) => [store, unit]))).toEqual(counted);
     const list = async (query: string) =>
       ((await server.call("GET", `/v1/operations?${query}`, { key: admin })).json["items"] as Json[]).map((one) => one["operation_id"]);
     expect(await list("collection=papers")).toEqual([id]);
@@ -66,7 +72,7 @@ describe("operations", () => {
     const id = (await server.call("DELETE", `${kb}/stuck?purge=true&confirm=stuck`, { key: admin })).json["job_id"] as string;
     const row = async () => ((await operation(id))["stores"] as Json[]).find(({ store }) => store === "cache") as Json;
     await until(async () => (await row())["error"] !== null);
-    expect(await row()).toMatchObject({ error: { type: "error", message: "the disk is full" }, remaining: 1 });
+    expect(await row()).toMatchObject({ error: { type: "error", message: "the disk is full" }, remaining: 1, unit: "rows" });
     const queues = (await server.call("GET", "/v1/queues", { key: admin })).json["items"] as Json[];
     const topic = queues.find(({ name }) => name === "object-storage-management-cache") as Json;
     expect((topic["waiting"] as number) + (topic["in_progress"] as number)).toBe(1);

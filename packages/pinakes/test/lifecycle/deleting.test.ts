@@ -36,7 +36,14 @@ describe("a purge", () => {
     expect(result.mode).toBe("purge");
     expect(result.stores.map(({ store }) => store).toSorted()).toEqual(stores.toSorted());
     for (const report of result.stores)
-      expect(report).toEqual({ store: expect.any(String), deleted: expect.any(Number), remaining: 0, duration_ms: expect.any(Number), attempts: 1 });
+      expect(report).toEqual({
+        store: expect.any(String),
+        deleted: expect.any(Number),
+        remaining: 0,
+        unit: expect.any(String),
+        duration_ms: expect.any(Number),
+        attempts: 1,
+      });
     const deleted = Object.fromEntries(result.stores.map((one) => [one["store"], one["deleted"]]));
     expect(deleted).toMatchObject({ objects: 2, documents: 5 });
     expect(deleted["vectors"]).toBeGreaterThan(0);

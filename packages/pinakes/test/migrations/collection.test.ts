@@ -43,6 +43,7 @@ describe("migrate-collection", () => {
     const [unit] = await process.units(plan.migration_id);
     expect(unit).toMatchObject({ status: "verified", made: true, held_hash: unit?.hash, held_count: unit?.count, target: { collection: "articles" } });
     expect(unit?.count).toBeGreaterThan(15);
+    expect(unit).toMatchObject({ copied: unit?.count, trash_until: null });
     const switched = await process.run(plan.migration_id, "cutover");
     expect(switched).toMatchObject({ state: "switched", retain_until: new Date(world.now + 90 * 86_400_000).toISOString() });
     await expect(process.knowledge.collection(world.admin, "kb", "papers")).rejects.toThrow(code("NOT_FOUND"));
@@ -64,6 +65,19 @@ describe("migrate-collection", () => {
     expect(passages.map(({ text }) => text)).toEqual(["passage 0 of papers-two", "passage 1 of papers-two"]);
     const { hits } = await process.knowledge.rows.query(world.admin, "attic", "articles", { vector: [1, 2, 3], limit: 1 });
     expect(hits[0]).toMatchObject({ id: "r1", metadata: { catalog_id: "mine" } });
+  });
+
+  it("R-TG-63 R-TG-97 after a rollback the old one is kept for no time, and the copy tells until when it is in the trash, as long as it is", async () => {
+    await plant(world, process, "lent");
+    const { migration_id } = await process.plan(source("lent", { repository: "attic", collection: "copy" }));
+    await process.run(migration_id, "copy", "validate", "cutover");
+    const { incarnation } = await process.knowledge.collection(world.admin, "attic", "copy");
+    expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back", retain_until: null });
+    const { purge_at } = await process.knowledge.collection(world.admin, "attic", "copy", { deleted: true });
+    expect(purge_at).toBe(new Date(world.now + 90 * 86_400_000).toISOString());
+    expect(await process.units(migration_id)).toMatchObject([{ status: "rolled_back", incarnation, repository_id: "attic", trash_until: purge_at }]);
+    await process.knowledge.restoreCollection(world.admin, "attic", "copy");
+    expect(await process.units(migration_id)).toMatchObject([{ trash_until: null }]);
   });
 
   it("R-TG-63 triples keep their graphs and who supports them, and the collection's own names follow it", async () => {

@@ -320,7 +320,7 @@ describe("on PostgreSQL", () => {
     const original = pg.Client.prototype.query;
     const spy = vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: InstanceType<typeof pg.Client>, ...args: unknown[]) {
       const [config] = args as [{ text: string; values: unknown[] }];
-      if (typeof config === "object" && config.text.includes("c_workflow-states")) statements.push(config);
+      if (typeof config === "object" && config.text.includes("c_workflow-states") && config.text.includes("ORDER BY")) statements.push(config);
       return Reflect.apply(original, this, args) as never;
     });
     try {

@@ -160,6 +160,7 @@ describe("a run", () => {
 
   it("R-AGT-24 a lease over HTTP: the token in the header or the query; a stale one is 409", async () => {
     const id = await idOf();
+    expect(await ok("GET", `/${id}/lease`)).toEqual({ workflow_id: id, owner: null, expires_at: null });
     const first = await ok("POST", `/${id}/lease`, { body: { owner: "one", lease_seconds: 60 } });
     expect(first).toMatchObject({ workflow_id: id, owner: "one", fencing_token: 1 });
     const held = await call("POST", `/${id}/lease`, { body: { owner: "two" } });

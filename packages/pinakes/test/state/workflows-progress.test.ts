@@ -1,5 +1,6 @@
 /** How far a workflow is: its checkpoints and its `current_step` tell one story, and a workflow that is over takes no more of them. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { workflowLimits } from "../../src/state/workflows/limits.ts";
 import type { Workflows } from "../../src/state/workflows/workflows.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { ann, openWorld, some, type Process, type World } from "./workflows-support.ts";
@@ -26,10 +27,25 @@ describe("where a workflow stands", () => {
     expect(after).toMatchObject({ current_step: 2, _etag: before._etag });
     expect(await workflows.get(ann, id, { checkpoints: "none" })).toMatchObject({ current_step: 2, checkpoints: [], checkpoints_omitted: 1 });
     expect(workflows.versionOf(after)).not.toBe(workflows.versionOf(before));
-    // Lists show what the last change of the document wrote.
-    expect((await workflows.list(ann)).items).toMatchObject([{ current_step: 0 }]);
+    expect((await workflows.list(ann)).items).toMatchObject([{ current_step: 2, _etag: before._etag, checkpoints: [] }]);
     await workflows.pause(ann, id);
     expect((await workflows.list(ann)).items).toMatchObject([{ current_step: 2, status: "paused" }]);
+  });
+
+  it("R-AGT-17 a list tells of each workflow what get tells, on a full page too, and nothing of an earlier life", async () => {
+    await reach(3);
+    await workflows.delete(ann, id);
+    await workflows.create(ann, some({ workflow_id: id }));
+    for (let i = 1; i < workflowLimits.pageItemsMax; i += 1) {
+      const { workflow_id } = await workflows.create(ann, some({ status: "in_progress", current_step: i % 3 }));
+      if (i % 2 === 0) await workflows.checkpoint(ann, workflow_id, { step: 1 + (i % 4), state: {} });
+    }
+    const { items } = await workflows.list(ann, { limit: workflowLimits.pageItemsMax });
+    expect(items).toHaveLength(workflowLimits.pageItemsMax);
+    const steps = await Promise.all(items.map(async ({ workflow_id }) => (await workflows.get(ann, workflow_id, { checkpoints: "none" })).current_step));
+    expect(items.map(({ current_step }) => current_step)).toEqual(steps);
+    expect(new Set(steps)).toEqual(new Set([0, 1, 2, 3]));
+    expect(items.find(({ workflow_id }) => workflow_id === id)?.current_step).toBe(0);
   });
 
   it("R-AGT-14 complete is the end of all steps, also by a patch; one that says where it ended is believed", async () => {

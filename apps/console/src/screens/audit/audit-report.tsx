@@ -70,7 +70,7 @@ function Report({ job, kind, onKind }: Omit<Props, "id"> & { readonly job: JobRo
 }
 
 function Summary({ report: { began_at, finished_at, repair, found, left, waiting, checked } }: { readonly report: AuditReport }) {
-  const looked = Object.entries(checked).map(([what, count]) => `${what} ${formatNumber(count)}`);
+  const looked = Object.entries(checked).map(([what, count]) => `${s.things[what] ?? what}: ${formatNumber(count)}`);
   return (
     <>
       <p role="status" className={left > 0 ? "text-sm font-medium text-bad" : "text-sm font-medium text-good"}>
@@ -79,7 +79,7 @@ function Summary({ report: { began_at, finished_at, repair, found, left, waiting
       {waiting > 0 && <p className="text-sm">{s.waiting(formatNumber(waiting))}</p>}
       <Facts
         of={[
-          [s.checked, looked.join(", ")],
+          [s.checked, looked.join("; ")],
           [s.took, formatMs(Date.parse(finished_at) - Date.parse(began_at))],
           [s.mode, repair ? s.repaired : s.notRepaired],
         ]}

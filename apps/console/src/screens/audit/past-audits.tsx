@@ -1,5 +1,6 @@
 import { reportOf } from "../../api/fsck.ts";
 import type { JobRow } from "../../api/jobs.ts";
+import { usePlaceName, type PlaceName } from "../../api/place-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { auditStrings } from "../../strings/audit.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
@@ -14,10 +15,10 @@ import { JobProgress } from "../jobs/job-progress.tsx";
 
 const s = auditStrings.past;
 
-const columns: readonly Column<JobRow>[] = [
+const columnsOf = (nameOf: PlaceName): readonly Column<JobRow>[] => [
   { id: "at", header: s.columns.at, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "where", header: s.columns.where, width: "minmax(9rem,1fr)", cell: (job) => <span className="truncate">{placeOf(job)}</span> },
+  { id: "where", header: s.columns.where, width: "minmax(9rem,1fr)", cell: (job) => <span className="truncate">{placeOf(job, nameOf)}</span> },
   { id: "how", header: s.columns.how, width: "9rem", cell: (job) => <How job={job} /> },
   { id: "progress", header: s.columns.progress, width: "11rem", cell: ({ progress }) => <JobProgress progress={progress} /> },
   { id: "found", header: s.columns.found, width: "5rem", align: "right", cell: (job) => count(reportOf(job)?.found) },
@@ -42,7 +43,7 @@ export function PastAudits({ found: { list, items, looking, seen, more, lookFurt
     <Panel title={s.title}>
       <DataTable
         label={s.table}
-        columns={columns}
+        columns={columnsOf(usePlaceName())}
         items={items}
         rowId={({ job_id }) => job_id}
         onOpen={({ job_id }) => onShow(job_id)}

@@ -10,6 +10,9 @@ import { Button, buttonClass } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { documentLink } from "../documents/links.ts";
+import { fitsBadly } from "../search/fits.ts";
+import { wordsOf } from "../search/found-words.ts";
+import { MarkedText } from "../search/marked-text.tsx";
 import { labSearch } from "./lab-search.ts";
 
 const s = collectionStrings.ask;
@@ -59,17 +62,20 @@ function Answer({ id, query }: { readonly id: CollectionId; readonly query: stri
   if (data === undefined) return <Loading />;
   if (data.hits.length === 0) return <Empty title={s.nothing} />;
   return (
-    <ol aria-label={s.results} className="flex flex-col gap-3">
-      {data.hits.map((hit) => (
-        <Found key={`${hit.document_id}/${hit.chunk_id}`} hit={hit} />
-      ))}
-    </ol>
+    <>
+      {fitsBadly(query, data.hits) && <p className="text-sm text-warn">{s.farOff}</p>}
+      <ol aria-label={s.results} className="flex flex-col gap-3">
+        {data.hits.map((hit) => (
+          <Found key={`${hit.document_id}/${hit.chunk_id}`} hit={hit} query={query} />
+        ))}
+      </ol>
+    </>
   );
 }
 
-function Found({ hit }: { readonly hit: Hit }) {
+function Found({ hit, query }: { readonly hit: Hit; readonly query: string }) {
   const { filename, page, section, start, end } = hit.citation;
-  const link = documentLink({ rid: hit.repository_id, cid: hit.collection_id, did: hit.document_id, chunk: hit.chunk_id, start, end });
+  const link = documentLink({ rid: hit.repository_id, cid: hit.collection_id, did: hit.document_id, chunk: hit.chunk_id, start, end, q: query });
   return (
     <li className="rounded-lg border bg-panel p-4">
       <p className="flex flex-wrap items-baseline gap-x-3 text-sm">
@@ -80,7 +86,9 @@ function Found({ hit }: { readonly hit: Hit }) {
         {section !== undefined && <span className="min-w-0 text-xs break-words text-soft">{section}</span>}
         <span className="ml-auto text-xs text-soft tabular-nums">{s.score(hit.score.toFixed(3))}</span>
       </p>
-      <p className="mt-1 text-sm break-words whitespace-pre-line">{hit.text}</p>
+      <p className="mt-1 text-sm break-words whitespace-pre-line">
+        <MarkedText text={hit.text} words={wordsOf(query)} />
+      </p>
     </li>
   );
 }

@@ -7,15 +7,17 @@ import { collectionFormStrings } from "../../strings/collection-form.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/data-table.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { IndexingBadge } from "./indexing-badge.tsx";
 
 const s = collectionsStrings.columns;
 
 /** Ids of those that can be sorted are the server's names for it. */
 export const collectionColumns: readonly Column<Collection>[] = [
-  { id: "name", header: s.name, width: "minmax(11rem,2fr)", cell: (one) => <Name collection={one} /> },
-  { id: "repository", header: s.repository, sortable: false, width: "minmax(7rem,1fr)", cell: ({ repository_name }) => <Cut>{repository_name}</Cut> },
+  { id: "name", header: s.name, width: "minmax(8.5rem,1.5fr)", cell: (one) => <Name collection={one} /> },
+  // Early, so that a phone shows them without scrolling.
+  { id: "indexing", header: s.indexing, sortable: false, width: "7rem", cell: (one) => <IndexingBadge collection={one} inRow /> },
   { id: "status", header: s.status, sortable: false, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "indexing", header: s.indexing, sortable: false, width: "6rem", cell: (one) => <Indexing collection={one} /> },
+  { id: "repository", header: s.repository, sortable: false, width: "minmax(7rem,1fr)", cell: ({ repository_name }) => <Cut>{repository_name}</Cut> },
   { id: "documents", header: s.documents, sortable: false, width: "6rem", align: "right", cell: ({ document_count }) => formatNumber(document_count) },
   { id: "size", header: s.size, width: "5rem", align: "right", cell: ({ total_size_bytes }) => formatBytes(total_size_bytes) },
   { id: "tags", header: s.tags, sortable: false, width: "minmax(7rem,1fr)", cell: ({ metadata }) => <Tags of={metadata.tags ?? []} /> },
@@ -49,11 +51,6 @@ function Name({ collection: { repository_id: rid, collection_id: cid, name, stat
       {hidden && <Lock className="size-3.5 shrink-0 text-soft" aria-label={collectionFormStrings.private} />}
     </>
   );
-}
-
-/** Where there is no document, nothing is pending. */
-function Indexing({ collection: { document_count, indexing_status } }: { readonly collection: Collection }) {
-  return document_count === 0 ? <span className="text-soft">{collectionsStrings.noDocuments}</span> : <Status value={indexing_status} />;
 }
 
 function Cut({ children }: { readonly children: string }) {

@@ -20,26 +20,26 @@ export function CollectionFilters({ search: { q, tag, repository, status, sort, 
   const missing = repository !== undefined && known.every(({ value }) => value !== repository) ? [{ value: repository, label: repository }] : [];
   const filtered = [q, tag, repository, status].some((one) => one !== undefined);
   return (
-    <form role="search" aria-label={s.label} className="flex flex-wrap items-end gap-2" onSubmit={(event) => event.preventDefault()}>
-      <Typed label={s.q} value={q} className="w-full sm:w-64" onType={(next) => onChange({ q: next })} />
-      <Typed label={s.tag} value={tag} className="w-28 flex-1 sm:flex-none" onType={(next) => onChange({ tag: next })} />
+    <form role="search" aria-label={s.label} className="grid grid-cols-2 items-end gap-2 sm:flex sm:flex-wrap" onSubmit={(event) => event.preventDefault()}>
+      <Typed label={s.q} value={q} className="col-span-2 sm:w-64" onType={(next) => onChange({ q: next })} />
+      <Typed label={s.tag} value={tag} className="sm:w-28" onType={(next) => onChange({ tag: next })} />
       <Select
         label={s.repository}
-        className="w-40 flex-1 sm:flex-none"
+        className="sm:w-40"
         value={repository ?? ""}
         choices={[{ value: "", label: s.all }, ...known, ...missing]}
         onChoose={(next) => onChange({ repository: next === "" ? undefined : next })}
       />
       <Select
         label={s.status}
-        className="w-44 flex-1 sm:flex-none"
+        className="sm:w-44"
         value={status ?? "live"}
         choices={collectionFilters.map((value) => ({ value, label: statuses[value] }))}
         onChoose={(next) => onChange({ status: next === "live" ? undefined : next })}
       />
       <Select
         label={s.order}
-        className="w-44 flex-1 sm:flex-none"
+        className="sm:w-44"
         value={`${sort ?? "created_at"} ${order ?? (sort === undefined ? "desc" : "asc")}`}
         choices={sortChoices}
         onChoose={(next) => onChange(sortOf(next))}

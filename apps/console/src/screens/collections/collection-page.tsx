@@ -12,6 +12,7 @@ import { AbsentCollection } from "./absent-collection.tsx";
 import { CollectionActions } from "./collection-actions.tsx";
 import { CollectionTabs } from "./collection-tabs.tsx";
 import { FollowedJob } from "./followed-job.tsx";
+import { FailedBadge, IndexingBadge } from "./indexing-badge.tsx";
 import type { CollectionSearch } from "./routes.ts";
 
 const route = getRouteApi("/shell/collections/$rid/$cid");
@@ -48,11 +49,11 @@ function Head({ collection }: { readonly collection: Collection }) {
       {description !== undefined && description !== "" && <span className="block whitespace-pre-line">{description}</span>}
       <span className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
         <Status value={status} />
-        {document_count > 0 && <Status value={indexing_status} />}
+        {document_count > 0 && <IndexingBadge collection={collection} />}
+        {indexing_status !== "error" && failed > 0 && <FailedBadge collection={collection} />}
         {collection.private && <Badge>{s.private}</Badge>}
         <span>{s.in(repository_name)}</span>
         <span>{s.counts.documents(document_count, formatNumber(document_count))}</span>
-        {failed > 0 && <span className="text-bad">{s.counts.failed(formatNumber(failed))}</span>}
         <span>{s.counts.passages(chunk_count, formatNumber(chunk_count))}</span>
         <span>{formatBytes(total_size_bytes)}</span>
       </span>

@@ -1,19 +1,20 @@
 /** While documents are indexed, counts and sizes in lists change all the time: they are asked for again, but not for every document. */
-import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
 import { useEvents } from "../../api/events.ts";
+import { queryClient } from "../../app/query-client.ts";
 
-const againMs = 3_000;
+const againMs = 1_500;
+let timer: ReturnType<typeof setTimeout> | undefined;
 
 export function useFreshCounts(): void {
-  const client = useQueryClient();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEvents(({ type }) => {
-    if (type !== "document.status") return;
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      void client.invalidateQueries({ queryKey: ["collections"] });
-    }, againMs);
+    if (type === "document.status") renewCounts();
   });
-  useEffect(() => () => clearTimeout(timer.current), []);
+}
+
+/** Soon, and once for all that happens until then. */
+export function renewCounts(): void {
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    void queryClient.invalidateQueries({ queryKey: ["collections"] });
+  }, againMs);
 }

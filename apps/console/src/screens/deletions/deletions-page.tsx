@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { operationListOptions, operationStatuses } from "../../api/operations.ts";
+import { usePlaceName } from "../../api/place-names.ts";
 import { deletionStrings as s } from "../../strings/deletions.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
@@ -19,6 +20,7 @@ export function DeletionsPage() {
   const navigate = route.useNavigate();
   const set = (next: DeletionSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const list = useInfiniteQuery(operationListOptions({ status, collection }));
+  const nameOf = usePlaceName();
   useLiveOperations();
   const narrowed = status !== undefined || collection !== undefined;
   return (
@@ -42,7 +44,7 @@ export function DeletionsPage() {
       </div>
       <DataTable
         label={s.table}
-        columns={operationColumns}
+        columns={operationColumns(nameOf)}
         items={list.data?.items}
         rowId={({ operation_id }) => operation_id}
         onOpen={({ operation_id }) => set({ operation: operation_id })}

@@ -1,4 +1,5 @@
 import type { OperationRow } from "../../api/operations.ts";
+import type { PlaceName } from "../../api/place-names.ts";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { deletionStrings as s } from "../../strings/deletions.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
@@ -11,14 +12,14 @@ export function actionOf(action: string): string {
 
 const sum = ({ stores }: OperationRow, of: "deleted" | "remaining") => stores.reduce((total, store) => total + store[of], 0);
 
-export const operationColumns: readonly Column<OperationRow>[] = [
+export const operationColumns = (nameOf: PlaceName): readonly Column<OperationRow>[] => [
   {
     id: "collection",
     header: s.columns.collection,
     width: "minmax(9rem,1fr)",
-    cell: ({ repository_id, collection_id }) => (
-      <span className="truncate font-medium" title={`${repository_id} / ${collection_id}`}>
-        {repository_id} / {collection_id}
+    cell: (row) => (
+      <span className="truncate font-medium" title={`${row.repository_id} / ${row.collection_id}`}>
+        {nameOf(row)}
       </span>
     ),
   },

@@ -6,6 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import type { Passage } from "../../api/document-parts.ts";
+import { foundIn } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
 import type { Place } from "./use-place.ts";
 
@@ -17,8 +18,9 @@ interface ChosenPlaceProps {
   readonly span: Span;
 }
 
-export function ChosenPlace({ document, place: { chosen, choose }, span }: ChosenPlaceProps) {
+export function ChosenPlace({ document, place: { chosen, choose, words }, span }: ChosenPlaceProps) {
   const { page, section } = chosen ?? {};
+  const found = foundIn(chosen?.text ?? "", words);
   return (
     <Panel
       title={chosen === undefined ? s.chosen : s.number(chosen.index)}
@@ -31,6 +33,7 @@ export function ChosenPlace({ document, place: { chosen, choose }, span }: Chose
       <Facts
         of={[
           [s.where, s.characters(span.start, span.end)],
+          ...(found.length === 0 ? [] : [[s.foundWords, found.join(", ")] as const]),
           ...(page === undefined ? [] : [[s.page, page] as const]),
           ...(section === undefined ? [] : [[s.section, section] as const]),
         ]}

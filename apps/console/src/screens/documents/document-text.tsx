@@ -9,10 +9,14 @@ import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { bestPlaceOf } from "../search/excerpt.ts";
+import { partsOf } from "../search/found-words.ts";
 import { piecesOf, type Piece, type Span } from "./text-marks.ts";
 import type { Place } from "./use-place.ts";
 
 const s = documentStrings.text;
+/** About as much of a passage as is in sight at once. */
+const seenChars = 400;
 
 interface DocumentTextProps {
   readonly id: DocumentId;
@@ -68,7 +72,7 @@ interface ScrollerProps {
   };
 }
 
-function Scroller({ place: { span, passages }, windows, text }: ScrollerProps) {
+function Scroller({ place: { span, passages, words }, windows, text }: ScrollerProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);
   const whole = windows.map((one) => one.text).join("");
@@ -89,7 +93,7 @@ function Scroller({ place: { span, passages }, windows, text }: ScrollerProps) {
       )}
       <div className="max-w-prose leading-6 break-words whitespace-pre-wrap">
         {pieces.map((piece, index) => (
-          <PieceView key={piece.start} piece={piece} {...(index === at ? { ref: mark } : {})} />
+          <PieceView key={piece.start} piece={piece} words={words} {...(index === at ? { ref: mark } : {})} />
         ))}
       </div>
       {text.hasNextPage && (
@@ -101,17 +105,51 @@ function Scroller({ place: { span, passages }, windows, text }: ScrollerProps) {
   );
 }
 
-/** Only the text is scrolled, not the page around it. What stands before the place stays in sight too. */
+/**
+ * Only the text is scrolled, not the page around it. What stands before the place stays in sight too; in a long passage the words of the
+ * question may be far below its beginning, then they are what must be seen.
+ */
 function scrollTo(scroller: HTMLElement | null, mark: HTMLElement | null): void {
   if (scroller === null || mark === null) return;
-  const distance = mark.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-  scroller.scrollBy({ top: distance - scroller.clientHeight / 4 });
+  const { top } = scroller.getBoundingClientRect();
+  const down = (element: HTMLElement) => element.getBoundingClientRect().top - top;
+  scroller.scrollBy({ top: down(mark) - scroller.clientHeight / 4 });
+  const word = mark.querySelector<HTMLElement>("[data-best]");
+  if (word !== null && down(word) > scroller.clientHeight * (3 / 4)) scroller.scrollBy({ top: down(word) - scroller.clientHeight / 2 });
 }
 
-function PieceView({ piece: { text, passages, odd, chosen }, ref }: { readonly piece: Piece; readonly ref?: React.Ref<HTMLElement> }) {
-  if (chosen) return <mark ref={ref}>{text}</mark>;
+interface PieceViewProps {
+  readonly piece: Piece;
+  readonly words: readonly string[];
+  readonly ref?: React.Ref<HTMLElement>;
+}
+
+function PieceView({ piece: { text, passages, odd, chosen }, words, ref }: PieceViewProps) {
+  if (chosen)
+    return (
+      <mark ref={ref}>
+        <Stressed text={text} words={words} />
+      </mark>
+    );
   // Neighbours in turns, so that one sees where a passage ends; what two share is tinted most.
   return <span className={cx(passages === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), passages > 1 && "bg-brand-soft")}>{text}</span>;
+}
+
+/** The whole passage is marked already: the words of the question stand out of it. */
+function Stressed({ text, words }: { readonly text: string; readonly words: readonly string[] }) {
+  const best = bestPlaceOf(text, words, seenChars);
+  let at = 0;
+  return partsOf(text, words).map((part) => {
+    const from = at;
+    at += part.text.length;
+    return part.found ? (
+      <strong key={from} className="underline decoration-2 underline-offset-2" data-best={from === best ? "" : undefined}>
+        {part.text}
+      </strong>
+    ) : (
+      part.text
+    );
+  });
 }
 
 function Warnings({ windows }: { readonly windows: readonly TextWindow[] }) {

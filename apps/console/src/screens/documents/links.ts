@@ -8,9 +8,11 @@ interface DocumentPlace {
   /** Or a place in the text, in UTF-16 code units, as citations have it. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
+  /** The question that led there: its words stand out. */
+  readonly q?: string | undefined;
 }
 
 /** For <Link {...documentLink({ … })}> and navigate(documentLink({ … })). */
-export function documentLink({ rid, cid, did, chunk, start, end }: DocumentPlace) {
-  return { to: "/collections/$rid/$cid/documents/$did", params: { rid, cid, did }, search: { chunk, start, end } } as const;
+export function documentLink({ rid, cid, did, chunk, start, end, q }: DocumentPlace) {
+  return { to: "/collections/$rid/$cid/documents/$did", params: { rid, cid, did }, search: { chunk, start, end, q } } as const;
 }

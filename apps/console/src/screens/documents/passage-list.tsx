@@ -31,7 +31,7 @@ export function PassageList({ place }: { readonly place: Place }) {
       )}
       {items !== undefined && items.length > 0 && (
         <p role="status" className="border-t px-3 py-1.5 text-xs text-soft">
-          {more.has ? s.soFar(formatNumber(items.length)) : s.all(formatNumber(items.length))}
+          {more.has ? s.soFar(formatNumber(items.length)) : s.all(items.length, formatNumber(items.length))}
         </p>
       )}
     </section>

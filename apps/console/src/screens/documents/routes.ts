@@ -11,6 +11,8 @@ interface DocumentSearch {
   /** … or the place in the text, in UTF-16 code units. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
+  /** The question whose words stand out there. */
+  readonly q?: string | undefined;
 }
 
 export const documentRoutes = [
@@ -22,6 +24,7 @@ export const documentRoutes = [
       chunk: textParam(search["chunk"]),
       start: numberParam(search["start"]),
       end: numberParam(search["end"]),
+      q: textParam(search["q"]),
     }),
     component: lazyRouteComponent(() => import("./document-page.tsx"), "DocumentPage"),
   }),

@@ -4,6 +4,7 @@ import { onEvent } from "../../api/events.ts";
 import { isProblem } from "../../api/problem.ts";
 import { get } from "../../api/request.ts";
 import { messageOf } from "../../ui/states.tsx";
+import { renewCounts } from "../collections/use-fresh-counts.ts";
 import { allUploads, changeUpload, type Upload } from "./upload-store.ts";
 
 const askMs = 2_500;
@@ -46,4 +47,6 @@ function told({ id }: Upload, { status, error, progress }: Told): void {
   if (status === "indexed") changeUpload(id, { state: "indexed", progress: null });
   else if (status === "failed") changeUpload(id, { state: "failed", reason: error ?? undefined });
   else changeUpload(id, { progress });
+  // The event may not have come: then nobody else says that the collection has one more.
+  if (status === "indexed" || status === "failed") renewCounts();
 }

@@ -1,10 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, CircleCheck, CircleX, FileText, LoaderCircle } from "lucide-react";
+import { repositoryOptions } from "../../api/collections.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { documentLink } from "./links.ts";
-import { sizeProblem } from "./upload-limits.ts";
+import { isSharedType, sizeProblem } from "./upload-limits.ts";
 import { cancelUpload, replaceUpload, retryUpload } from "./upload-queue.ts";
 import type { Upload } from "./upload-store.ts";
 
@@ -21,10 +23,25 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
           {sizeProblem(file) === undefined && <span className="text-xs text-soft">{formatBytes(file.size)}</span>}
         </p>
         <p className={state === "failed" || state === "refused" ? "text-xs break-words text-bad" : "text-xs text-soft"}>{reason ?? wordsOf(upload)}</p>
+        {state === "refused" && isSharedType(file.name) && <WhereTaken rid={upload.rid} />}
         <Bar upload={upload} />
       </div>
       <RowButtons upload={upload} />
     </li>
+  );
+}
+
+/** Personal collections take few types; the reader is told which ones take this, and how to get one. */
+function WhereTaken({ rid }: { readonly rid: string }) {
+  const { personal } = useQuery(repositoryOptions(rid)).data ?? {};
+  if (personal !== true) return null;
+  return (
+    <p className="text-xs">
+      {s.sharedTakes}{" "}
+      <Link to="/collections" search={{ new: true }} className="text-brand underline">
+        {s.makeShared}
+      </Link>
+    </p>
   );
 }
 

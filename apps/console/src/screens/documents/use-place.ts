@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { passagesOptions, type Passage } from "../../api/document-parts.ts";
 import type { Document, DocumentId } from "../../api/documents.ts";
+import { wordsOf } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
 
 const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
@@ -18,6 +19,8 @@ interface Passages {
 export interface Place {
   readonly passages: Passages;
   readonly chosen: Passage | undefined;
+  /** Those of the question that led here. */
+  readonly words: readonly string[];
   readonly span: Span | undefined;
   /** More passages are being read to find the chosen one. */
   readonly looking: boolean;
@@ -28,7 +31,7 @@ export interface Place {
 }
 
 export function usePlace(id: DocumentId, document: Document): Place {
-  const { chunk, start, end } = route.useSearch();
+  const { chunk, start, end, q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(passagesOptions(id, document));
   const { hasNextPage, isFetching, fetchNextPage } = list;
@@ -50,6 +53,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
       more: { has: hasNextPage, loading: list.isFetchingNextPage, load: () => void fetchNextPage() },
     },
     chosen,
+    words: wordsOf(q ?? ""),
     span: given ?? chosen,
     looking: missing && hasNextPage,
     gone: missing && !hasNextPage && !isFetching,

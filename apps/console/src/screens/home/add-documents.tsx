@@ -7,7 +7,7 @@ import { Select, TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { DropZone } from "../documents/drop-zone.tsx";
 import { addUploads } from "../documents/upload-queue.ts";
-import { makeOwn, sampleId } from "./make-collection.ts";
+import { isUnused, makeOwn, sampleId } from "./make-collection.ts";
 
 const s = homeStrings.add;
 /** In a choice of the browser's own, more would be no help; the collection's own page takes files too. */
@@ -20,7 +20,7 @@ export function AddDocuments({ collections }: { readonly collections: readonly C
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState<string>(s.nameDefault);
   // The sample is for the sample; own files go elsewhere unless the reader says so.
-  const first = writable.find(({ collection_id }) => collection_id !== sampleId);
+  const first = writable.find((one) => one.collection_id !== sampleId && !isUnused(one));
   const key = chosen ?? (first === undefined ? "" : keyOf(first));
   const target = writable.find((one) => keyOf(one) === key);
   const add = useMutation({

@@ -9,7 +9,10 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { documentLink } from "../documents/links.ts";
 import { useUploads } from "../documents/upload-store.ts";
-import { excerptOf, partsOf, wordsOf } from "./words.ts";
+import { excerptOf } from "../search/excerpt.ts";
+import { fitsBadly } from "../search/fits.ts";
+import { wordsOf } from "../search/found-words.ts";
+import { MarkedText } from "../search/marked-text.tsx";
 
 const s = homeStrings.ask;
 const route = getRouteApi("/shell/");
@@ -36,7 +39,7 @@ function AnswersTo({ q }: { readonly q: string }) {
   return (
     <section aria-label={s.answers} className="flex flex-col gap-2">
       <p role="status" className="flex flex-wrap items-center gap-2 text-sm text-soft">
-        <span className="min-w-0 flex-1 basis-60">{s.found(hits.length, formatMs(timings.total_ms))}</span>
+        <span className="min-w-0 flex-1 basis-60">{fitsBadly(q, hits) ? s.farOff : s.found(hits.length, formatMs(timings.total_ms))}</span>
         <Link to="/search" search={{ q }} className={buttonClass("quiet", "small")}>
           {s.inLab}
         </Link>
@@ -44,7 +47,7 @@ function AnswersTo({ q }: { readonly q: string }) {
       <ol className="flex flex-col gap-2">
         {hits.map((hit) => (
           <li key={`${hit.collection_id} ${hit.chunk_id}`}>
-            <HitLink hit={hit} words={words} />
+            <HitLink hit={hit} q={q} words={words} />
           </li>
         ))}
       </ol>
@@ -59,22 +62,19 @@ function NothingFound() {
 
 const scoreDigits = 2;
 
-function HitLink({ hit, words }: { readonly hit: Hit; readonly words: readonly string[] }) {
+function HitLink({ hit, q, words }: { readonly hit: Hit; readonly q: string; readonly words: readonly string[] }) {
   const { repository_id: rid, collection_id: cid, document_id: did, chunk_id: chunk, text, score, citation } = hit;
   const { filename, page, section, start, end } = citation;
   const where = [page === undefined ? undefined : s.page(page), section].filter((part) => part !== undefined).join(" · ");
   return (
-    <Link {...documentLink({ rid, cid, did, chunk, start, end })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
+    <Link {...documentLink({ rid, cid, did, chunk, start, end, q })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
       <span className="flex flex-wrap items-baseline gap-x-2 text-sm">
         <span className="min-w-0 font-medium break-words text-brand">{filename}</span>
         <span className="min-w-0 flex-1 basis-48 text-xs break-words text-soft">{where}</span>
         <span className="text-xs text-soft tabular-nums">{s.score(score.toFixed(scoreDigits))}</span>
       </span>
       <span className="mt-1 block text-sm break-words whitespace-pre-line">
-        {partsOf(excerptOf(text.replaceAll(/\n\s*\n/g, "\n"), words, excerptChars), words).map((part, index) =>
-          // The parts have no other name than their place, and never change theirs.
-          part.found ? <mark key={index}>{part.text}</mark> : part.text,
-        )}
+        <MarkedText text={excerptOf(text.replaceAll(/\n\s*\n/g, "\n"), words, excerptChars)} words={words} />
       </span>
     </Link>
   );

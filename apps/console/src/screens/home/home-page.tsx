@@ -5,12 +5,14 @@ import { collectionsOptions } from "../../api/collections.ts";
 import { homeStrings as s } from "../../strings/home.ts";
 import { Page } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { useFreshCounts } from "../collections/use-fresh-counts.ts";
 import { Everyday } from "./everyday.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 
 export function HomePage() {
   const collections = useInfiniteQuery(collectionsOptions({ sort: "last_used_at", order: "desc" }));
   const items = collections.data?.items;
+  useFreshCounts();
   // Who began with the first steps keeps them in sight, although there is a collection now.
   const [first, setFirst] = useState(false);
   if (items?.length === 0 && !first) setFirst(true);

@@ -2,15 +2,27 @@
 import { createCollection } from "../../api/collection-changes.ts";
 import type { Collection, CollectionId } from "../../api/collections.ts";
 import { isProblem } from "../../api/problem.ts";
+import type { Page } from "../../api/page.ts";
 import { get, path } from "../../api/request.ts";
 import { queryClient } from "../../app/query-client.ts";
+import { freeSlug } from "../../lib/slug.ts";
 import { addUploads } from "../documents/upload-queue.ts";
 
 export const sampleId = "sample-handbook";
 const own = "me";
+/** Of the newest ones: whoever has more and meets an older id is told so, and takes another name. */
+const listedMax = 100;
 
+/** Came with its repository, and nobody put anything into it. */
+export function isUnused({ is_default, document_count }: Collection): boolean {
+  return is_default === true && document_count === 0;
+}
+
+/** Its id can be read and typed, as in me/my-documents, unless the name has no letters for it. */
 export async function makeOwn(name: string): Promise<CollectionId> {
-  return made(await createCollection(own, { name }));
+  const { items } = await get<Page<Collection>>(path`/v1/repositories/${own}/collections`, { query: { limit: listedMax } });
+  const id = freeSlug(name, new Set(items.map(({ collection_id }) => collection_id)));
+  return made(await createCollection(own, { name, ...(id === undefined ? {} : { collection_id: id }) }));
 }
 
 /** The texts are loaded with the page's first click on the button, not with the page. */

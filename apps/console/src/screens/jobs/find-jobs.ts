@@ -2,11 +2,14 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { jobListOptions, type JobRow } from "../../api/jobs.ts";
+import type { PlaceName } from "../../api/place-names.ts";
 
 export interface JobFilter {
   readonly status?: string | undefined;
   readonly kind?: string | undefined;
   readonly q?: string | undefined;
+  /** What is shown is found, too, not only ids. */
+  readonly nameOf?: PlaceName;
 }
 
 /** As many rows as a window shows, and some. */
@@ -14,12 +17,14 @@ const wantedRowsDefault = 30;
 /** Then the reader is asked whether to look further: jobs stay for 90 days, there may be very many. */
 const lookedAtOnceMax = 1_000;
 
-export function matchesJob(job: JobRow, { status, kind, q }: JobFilter): boolean {
+export function matchesJob(job: JobRow, { status, kind, q, nameOf }: JobFilter): boolean {
   if (status !== undefined && job.status !== status) return false;
   if (kind !== undefined && job.kind !== kind) return false;
   if (q === undefined) return true;
   const wanted = q.toLowerCase();
-  return [job.job_id, job.repository_id, job.collection_id, job.created_by, job.error ?? ""].some((text) => text.toLowerCase().includes(wanted));
+  return [job.job_id, job.repository_id, job.collection_id, job.created_by, job.error ?? "", nameOf?.(job) ?? ""].some((text) =>
+    text.toLowerCase().includes(wanted),
+  );
 }
 
 export function useFoundJobs(filter: JobFilter, wantedRows = wantedRowsDefault) {

@@ -1,3 +1,4 @@
+import type { PlaceName } from "../../api/place-names.ts";
 import { mayAct, type JobAction, type JobRow } from "../../api/jobs.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { jobStrings as s } from "../../strings/jobs.ts";
@@ -11,17 +12,18 @@ interface Actions {
   /** The job that is being acted on. */
   readonly pending: string | undefined;
   readonly onAct: (job: JobRow, action: JobAction) => void;
+  readonly nameOf: PlaceName;
 }
 
 export function jobColumns(actions: Actions): readonly Column<JobRow>[] {
   const of = s.columns;
   return [
-    { id: "kind", header: of.kind, width: "7.5rem", cell: ({ kind }) => <span className="truncate font-medium">{kindOf(kind)}</span> },
+    { id: "kind", header: of.kind, width: "6.5rem", cell: ({ kind }) => <span className="truncate font-medium">{kindOf(kind)}</span> },
     { id: "status", header: of.status, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
-    { id: "collection", header: of.collection, width: "minmax(8rem,1fr)", cell: (job) => <Place job={job} /> },
-    { id: "progress", header: of.progress, width: "9rem", cell: ({ progress }) => <JobProgress progress={progress} /> },
+    { id: "collection", header: of.collection, width: "minmax(12rem,2fr)", cell: (job) => <Place job={job} nameOf={actions.nameOf} /> },
+    { id: "progress", header: of.progress, width: "8rem", cell: ({ progress }) => <JobProgress progress={progress} /> },
     { id: "attempts", header: of.attempts, width: "3.5rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
-    { id: "error", header: of.error, width: "minmax(8rem,1.5fr)", cell: ({ error }) => <Cause error={error} /> },
+    { id: "error", header: of.error, width: "minmax(7rem,1.5fr)", cell: ({ error }) => <Cause error={error} /> },
     { id: "age", header: of.age, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
     { id: "actions", header: of.actions, width: "6.5rem", cell: (job) => <RowActions job={job} {...actions} /> },
   ];
@@ -31,15 +33,16 @@ export function kindOf(kind: string): string {
   return s.kinds[kind] ?? kind;
 }
 
-export function placeOf({ repository_id, collection_id }: Pick<JobRow, "repository_id" | "collection_id">): string {
-  if (repository_id === "*") return s.wholeWorkspace;
-  return collection_id === "" ? repository_id : `${repository_id} / ${collection_id}`;
+export function placeOf(job: Pick<JobRow, "kind" | "repository_id" | "collection_id">, nameOf: PlaceName): string {
+  // A run of an evaluation has the id of its set there.
+  if (job.kind === "evaluation") return s.evaluationSet;
+  return job.repository_id === "*" ? s.wholeWorkspace : nameOf(job);
 }
 
-function Place({ job }: { readonly job: JobRow }) {
-  const place = placeOf(job);
+function Place({ job, nameOf }: { readonly job: JobRow; readonly nameOf: PlaceName }) {
+  const place = placeOf(job, nameOf);
   return (
-    <span className="truncate" title={place}>
+    <span className="truncate" title={`${place} (${job.repository_id}/${job.collection_id})`}>
       {place}
     </span>
   );
@@ -53,14 +56,14 @@ function Cause({ error }: { readonly error: string | null }) {
   );
 }
 
-function RowActions({ job, pending, onAct }: Actions & { readonly job: JobRow }) {
+function RowActions({ job, pending, onAct, nameOf }: Actions & { readonly job: JobRow }) {
   const action = (["retry", "cancel"] as const).find((one) => mayAct(job, one));
   if (action === undefined) return null;
   return (
     <Button
       size="small"
       disabled={pending === job.job_id}
-      aria-label={s.actionFor(s[action], kindOf(job.kind), placeOf(job))}
+      aria-label={s.actionFor(s[action], kindOf(job.kind), placeOf(job, nameOf))}
       onClick={(event) => {
         // The row itself opens the detail.
         event.stopPropagation();

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { isOperation, isUnderWay, jobDetailOptions, mayAct, type JobRow } from "../../api/jobs.ts";
+import { usePlaceName } from "../../api/place-names.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { jobStrings } from "../../strings/jobs.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -59,10 +60,11 @@ function Detail({ job }: { readonly job: JobRow }) {
 
 function Collection({ job }: { readonly job: JobRow }) {
   const { repository_id: rid, collection_id: cid } = job;
-  if (rid === "*" || cid === "") return placeOf(job);
+  const place = placeOf(job, usePlaceName());
+  if (rid === "*" || cid === "") return place;
   return (
     <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="text-brand hover:underline">
-      {placeOf(job)}
+      {place}
     </Link>
   );
 }

@@ -1,4 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
+import { usePlaceName } from "../../api/place-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { jobStrings as s } from "../../strings/jobs.ts";
 import { Button } from "../../ui/button.tsx";
@@ -16,7 +17,8 @@ const route = getRouteApi("/shell/jobs");
 export function JobsTab() {
   const { status, kind, q, job } = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useFoundJobs({ status, kind, q });
+  const nameOf = usePlaceName();
+  const found = useFoundJobs({ status, kind, q, nameOf });
   const acting = useJobAction();
   useLiveJobs();
   const show = (id: string | undefined) => void navigate({ search: (old) => ({ ...old, job: id }), replace: true });
@@ -24,6 +26,7 @@ export function JobsTab() {
   const columns = jobColumns({
     pending: acting.isPending ? acting.variables.job.job_id : undefined,
     onAct: (one, action) => acting.mutate({ job: one, action }),
+    nameOf,
   });
   return (
     <div className="flex flex-col gap-4">

@@ -1,12 +1,12 @@
 /** Figures over time, by group. Used by metrics and the tool log. */
 import { useQuery } from "@tanstack/react-query";
 import { aggregateOptions, type AggregateName, type AggregateQuestion, type AggregateSource } from "../../api/aggregates.ts";
-import { formatNumber } from "../../lib/format.ts";
 import { metricStrings } from "../../strings/metrics.ts";
 import { Chart } from "../../ui/chart.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { drawingOf } from "./aggregate-series.ts";
+import { bucketMs } from "./range.ts";
 
 const s = metricStrings.chart;
 
@@ -27,7 +27,7 @@ export function AggregateChart({ title, source, question, bucket, measure, measu
   const error = rows.error ?? totals.error;
   const retry = () => void Promise.all([rows.refetch(), totals.refetch()]);
   return (
-    <Panel title={title} actions={rows.data !== undefined && <span className="text-xs text-soft">{s.rows(formatNumber(rows.data.rows_aggregated))}</span>}>
+    <Panel title={title} actions={rows.data !== undefined && <span className="text-xs text-soft">{s.rows(rows.data.rows_aggregated)}</span>}>
       {error !== null ? (
         <ErrorBox error={error} onRetry={retry} />
       ) : rows.data === undefined || totals.data === undefined ? (
@@ -35,7 +35,7 @@ export function AggregateChart({ title, source, question, bucket, measure, measu
       ) : rows.data.items.length === 0 ? (
         <Empty title={s.nothing}>{s.nothingAbout}</Empty>
       ) : (
-        <Drawn drawing={drawingOf(rows.data.items, totals.data.items, measure)} measure={measure} label={measureLabel} format={format} />
+        <Drawn drawing={drawingOf(rows.data.items, totals.data.items, measure)} bucket={bucket} measure={measure} label={measureLabel} format={format} />
       )}
     </Panel>
   );
@@ -43,16 +43,29 @@ export function AggregateChart({ title, source, question, bucket, measure, measu
 
 interface DrawnProps {
   readonly drawing: ReturnType<typeof drawingOf>;
+  readonly bucket: string;
   readonly measure: AggregateName;
   readonly label: string;
   readonly format: (value: number) => string;
 }
 
-function Drawn({ drawing: { points, series, groups }, measure, label, format }: DrawnProps) {
+function Drawn({ drawing: { points, series, groups }, bucket, measure, label, format }: DrawnProps) {
+  const stepMs = bucketMs(bucket);
   const adds = measure === "count" || measure === "sum";
   return (
     <>
-      <Chart label={s.label(label, series.length)} kind={adds ? "bar" : "line"} stacked={adds} points={points} series={series} format={format} height={260} />
+      <Chart
+        label={s.label(label, series.length)}
+        kind={adds ? "bar" : "line"}
+        stacked={adds}
+        whole={measure === "count"}
+        points={points}
+        series={series}
+        format={format}
+        height={260}
+        {...(stepMs === undefined ? {} : { stepMs })}
+      />
+      <p className="mt-2 text-xs text-soft">{s.step(s.steps[bucket] ?? bucket)}</p>
       {groups > series.length && <p className="mt-2 text-xs text-soft">{s.shortened(series.length, groups)}</p>}
     </>
   );

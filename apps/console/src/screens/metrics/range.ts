@@ -72,6 +72,13 @@ export function useTimeRange(search: RangeSearch): readonly [range: TimeRange, r
   return [timeRangeOf(search, now), () => setNow(Date.now())];
 }
 
+/** How long each bucket is, of those that this page asks for. */
+const bucketLengths: Readonly<Record<string, number>> = { minute: dayMs / 1440, "5m": dayMs / 288, hour: dayMs / 24, "6h": dayMs / 4, day: dayMs };
+
+export function bucketMs(bucket: string): number | undefined {
+  return bucketLengths[bucket];
+}
+
 /** As many points as a line can show. */
 export function bucketFor({ lengthMs }: TimeRange): string {
   if (lengthMs <= lengths.hour) return "minute";

@@ -68,7 +68,8 @@ function Course({ progress: { unit, done, total } }: { readonly progress: NonNul
 }
 
 function Overview({ migration }: { readonly migration: Migration }) {
-  const { state, working, unit_count, row_count, created_by, created_at, switched_at, retain_until, finished_at, source } = migration;
+  const { state, working, unit_count, row_count, created_by, created_at, switched_at, retain_until, trash_until = null, finished_at, source } = migration;
+  const back = state === "rolled_back";
   const at = (name: string, time: string | null) => (time === null ? [] : [[name, formatDateTime(time)] as const]);
   const doing = isWork(state) ? ` (${working ? s.working : s.waitsForWorker})` : "";
   return (
@@ -76,13 +77,16 @@ function Overview({ migration }: { readonly migration: Migration }) {
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <Facts
           of={[
-            [s.state, `${migrationStrings.states[state]}${doing}${migration.auto === true ? `, ${s.auto}` : ""}`],
+            [s.state, `${migrationStrings.states[state]}${doing}`],
+            ...(migration.auto === true && !back ? [[s.auto, s.autoAbout] as const] : []),
             [s.units, formatNumber(unit_count)],
             [s.rows, formatNumber(row_count)],
             [s.by, created_by],
             [s.begun, formatDateTime(created_at)],
             ...at(s.switched, switched_at),
-            ...at(s.retained, retain_until),
+            // After a rollback the old form is the one in use: it is kept for good, whatever was planned.
+            ...(back ? [[s.back_again, s.inUse] as const] : at(s.retained, retain_until)),
+            ...at(s.trashed, trash_until),
             ...at(s.finished, finished_at),
           ]}
         />

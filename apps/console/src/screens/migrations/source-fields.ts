@@ -12,20 +12,21 @@ interface Words {
 export interface SourceField extends Words {
   /** Where it goes; "to.collection" is a field inside "to". */
   readonly name: string;
-  readonly input: "text" | "flag" | "objects" | "repository" | "collection";
+  readonly input: "text" | "flag" | "objects" | "repository" | "collection" | "target";
   readonly required?: boolean;
 }
 
 const s: Readonly<Record<keyof typeof migrationStrings.fields, Words>> = migrationStrings.fields;
 const text = (name: string, words: Words, required = false): SourceField => ({ name, input: "text", ...words, required });
 const flag = (name: string, words: Words): SourceField => ({ name, input: "flag", ...words });
-const into = [text("repository", s.repository), text("user", s.user)];
+const target = (name: string, words: Words, required = false): SourceField => ({ name, input: "target", ...words, required });
+const into = [target("repository", s.repository), text("user", s.user)];
 
 export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> = {
   collection: [
     { name: "repository", input: "repository", ...s.from_repository, required: true },
     { name: "collection", input: "collection", ...s.from_collection, required: true },
-    text("to.repository", s.to_repository),
+    target("to.repository", s.to_repository),
     text("to.collection", s.to_collection),
     flag("allow_partial", s.allow_partial),
   ],
@@ -49,7 +50,7 @@ export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> 
     text("text_field", s.text_field),
     flag("lossy", s.lossy),
   ],
-  unregistered: [text("repository", s.repository, true), text("listing", s.listing)],
+  unregistered: [target("repository", s.repository, true), text("listing", s.listing)],
   lisa: [text("folder", s.folder, true)],
 };
 

@@ -3,6 +3,7 @@ import { repositoriesOptions, repositoryCollectionsOptions } from "../../api/col
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { Check, Select, TextField } from "../../ui/field.tsx";
 import type { FieldValues, SourceField } from "./source-fields.ts";
+import { TargetRepository } from "./target-repository.tsx";
 
 interface Props {
   readonly field: SourceField;
@@ -15,6 +16,7 @@ export function SourceInput(props: Props) {
   const { name, label, hint, input, required = false } = field;
   const value = values[name];
   const words = typeof value === "string" ? value : "";
+  if (input === "target") return <TargetRepository {...props} />;
   if (input === "repository") return <RepositoryChoice {...props} />;
   if (input === "collection") return <CollectionChoice {...props} />;
   if (input === "flag")

@@ -7,6 +7,7 @@ import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { rankChanges } from "./compare.ts";
+import { fitsBadly } from "./fits.ts";
 import { GraphPart } from "./graph-part.tsx";
 import { HitCard } from "./hit-card.tsx";
 import { relevantOf, type Marks } from "./marks.ts";
@@ -63,7 +64,7 @@ function Found({ answer, question, marks, other }: FoundProps) {
   const collections = (explain?.collections ?? hits).map(({ repository_id: rid, collection_id: cid }) => ({ rid, cid }));
   return (
     <>
-      <Summary answer={answer} relevant={relevant} />
+      <Summary answer={answer} question={question} relevant={relevant} />
       {hits.length === 0 && (
         <div className="rounded-lg border bg-panel">
           <Empty title={s.none}>{s.noneAbout}</Empty>
@@ -95,7 +96,11 @@ function Found({ answer, question, marks, other }: FoundProps) {
   );
 }
 
-function Summary({ answer, relevant }: { readonly answer: ExplainedAnswer; readonly relevant: ReadonlySet<string> }) {
+interface SummaryProps extends Pick<FoundProps, "answer" | "question"> {
+  readonly relevant: ReadonlySet<string>;
+}
+
+function Summary({ answer, question, relevant }: SummaryProps) {
   const { hits, timings, explain } = answer;
   const quality = qualityOf(hits, relevant);
   return (
@@ -103,6 +108,7 @@ function Summary({ answer, relevant }: { readonly answer: ExplainedAnswer; reado
       <p>
         {s.hits(hits.length)} · {s.timings(formatMs(timings.total_ms), formatMs(timings.embed_ms), formatMs(timings.search_ms))}
       </p>
+      {fitsBadly(question, hits) && <p className="text-sm text-warn">{s.farOff}</p>}
       {explain !== undefined && explain.mode === "hybrid" && <p>{s.mix(explain.fusion, explain.vector_weight)}</p>}
       {explain?.graph !== undefined && <p>{s.graphMix(explain.graph.hops, explain.graph.weight, explain.graph.entities, explain.graph.passages_added)}</p>}
       {quality !== undefined && (

@@ -1,15 +1,16 @@
 /** Choosing collections by typing a part of their name: the server looks for them, so there may be any number. */
 import { Combobox } from "@base-ui/react/combobox";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { Check, ChevronDown, X } from "lucide-react";
 import { useDeferredValue, useId, useState, type ReactNode } from "react";
 import { collectionOfRef, refOf } from "../../api/collection-ref.ts";
-import type { Collection, CollectionId } from "../../api/collections.ts";
+import { collectionOptions, type Collection, type CollectionId } from "../../api/collections.ts";
 import type { Page } from "../../api/page.ts";
 import { get } from "../../api/request.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { cx } from "../../lib/class-names.ts";
 import { messageOf } from "../../ui/states.tsx";
+import { placeOf } from "./collection-names.ts";
 
 const s = searchStrings.collections;
 const shownMax = 50;
@@ -33,7 +34,7 @@ export function CollectionsPicker({ label, refs, onChoose }: PickManyProps) {
   const id = useId();
   const [typed, setTyped] = useState("");
   const { choices, status } = useChoices(typed);
-  const chosen = refs.map((ref) => choices.find((one) => one.ref === ref) ?? unnamed(ref));
+  const chosen = useChosen(refs, choices);
   return (
     <Combobox.Root
       multiple
@@ -81,7 +82,7 @@ export function CollectionPicker({ label, value, onChoose, className }: PickOneP
   const [typed, setTyped] = useState<string>();
   const { choices, status } = useChoices(typed ?? "");
   const ref = value === undefined ? undefined : refOf(value);
-  const chosen = ref === undefined ? null : (choices.find((one) => one.ref === ref) ?? unnamed(ref));
+  const chosen = useChosen(ref === undefined ? [] : [ref], choices)[0] ?? null;
   return (
     <Combobox.Root
       items={choices}
@@ -168,17 +169,31 @@ function useChoices(typed: string): { readonly choices: readonly Choice[]; reado
     queryFn: ({ signal }) => get<Page<Collection>>("/v1/collections", { query: { q, limit: shownMax }, signal }),
     placeholderData: keepPreviousData,
   });
-  const choices = (data?.items ?? []).map((one): Choice => {
-    const { repository_id: rid, collection_id: cid } = one;
-    return { ref: refOf({ rid, cid }), name: one.name, place: `${rid} / ${cid}` };
-  });
+  const choices = (data?.items ?? []).map(choiceOf);
   if (error !== null) return { choices, status: messageOf(error) };
   if (data === undefined || (isFetching && choices.length === 0)) return { choices, status: s.loading };
   if (choices.length === 0) return { choices, status: s.none };
   return { choices, status: typeof data.next_cursor === "string" ? s.more(shownMax) : undefined };
 }
 
-/** One of the address that is not among those that were loaded. */
+/** Those of the address: the ones that are not among the choices are asked for, so that they have a name and not only an id. */
+function useChosen(refs: readonly string[], choices: readonly Choice[]): readonly Choice[] {
+  const known = new Map(choices.map((one) => [one.ref, one]));
+  const asked = useQueries({
+    queries: refs.flatMap((ref) => {
+      const id = known.has(ref) ? undefined : collectionOfRef(ref);
+      return id === undefined ? [] : [collectionOptions(id)];
+    }),
+  });
+  for (const { data } of asked) if (data !== undefined) known.set(choiceOf(data).ref, choiceOf(data));
+  return refs.map((ref) => known.get(ref) ?? unnamed(ref));
+}
+
+function choiceOf(one: Collection): Choice {
+  return { ref: refOf({ rid: one.repository_id, cid: one.collection_id }), name: one.name, place: placeOf(one) };
+}
+
+/** Not known yet, or gone. */
 function unnamed(ref: string): Choice {
   const id = collectionOfRef(ref);
   return { ref, name: id?.cid ?? ref, place: id === undefined ? ref : `${id.rid} / ${id.cid}` };

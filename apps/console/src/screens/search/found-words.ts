@@ -1,43 +1,58 @@
 /**
- * Which words of a passage are words of the question. The server compares stems of the collection's language; here a few common English
- * endings are cut off, which is near enough to point a reader to the place.
+ * The words of a question, found again in a passage. The server compares stems of the collection's language; here a few common English
+ * endings are cut off, which is near enough to point a reader to the place. Pure.
  */
-export interface TextPart {
+interface TextPart {
   readonly text: string;
   readonly found: boolean;
 }
 
-const wordPattern = /[\p{L}\p{N}]+/gu;
-const endings = /(?:ings?|edly|ed|es|s|ly|e)$/;
+/** A question of a thousand words marks everything; the first ones will do. */
+const wordsMax = 24;
 const stemCharsMin = 3;
+const endings = /(?:ings?|edly|ed|es|s|ly|e)$/;
+const wordPattern = /[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)*/gu;
+const partPattern = /[\p{L}\p{N}]+/gu;
 /** Words that stand in every text tell nothing. */
 const common = new Set(
-  "a an and are as at be by did do does for from had has have how in into is it its no not of on or that the their this to was were what when where which who whom why will with you your".split(
+  "an and are as at be but by can could did do does for from get had has have how if in into is it its may me my no not of on or our should so than that the their then there these they this to up was we were what when where which who whom why will with without would you your".split(
     " ",
   ),
 );
 
-export function partsOf(text: string, question: string): readonly TextPart[] {
-  const wanted = new Set(wordsOf(question));
-  if (wanted.size === 0) return [{ text, found: false }];
-  const parts: TextPart[] = [];
-  let from = 0;
-  for (const match of text.matchAll(wordPattern)) {
-    if (!wanted.has(stem(match[0]))) continue;
-    if (match.index > from) parts.push({ text: text.slice(from, match.index), found: false });
-    parts.push({ text: match[0], found: true });
-    from = match.index + match[0].length;
-  }
-  if (from < text.length) parts.push({ text: text.slice(from), found: false });
-  return parts;
+/** Those that tell something, each once. A name with a digit in it, such as P-117 or 5.2, is one word; single letters are none. */
+export function wordsOf(question: string): readonly string[] {
+  const words = question
+    .normalize("NFKC")
+    .toLowerCase()
+    .match(wordPattern)
+    ?.flatMap((word) => (/\p{N}/u.test(word) ? [word] : (word.match(partPattern) ?? [])));
+  return [...new Set(words)].filter((word) => !common.has(word) && !/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u.test(word)).slice(0, wordsMax);
 }
 
-function wordsOf(question: string): readonly string[] {
-  return [...question.matchAll(wordPattern)].map(([word]) => word).flatMap((word) => (common.has(word.toLowerCase()) ? [] : [stem(word)]));
+/** Cuts the text where one of the words stands. Endings do not count: "restarts" and "restarting" are found for "restarted". */
+export function partsOf(text: string, words: readonly string[]): readonly TextPart[] {
+  if (words.length === 0) return text === "" ? [] : [{ text, found: false }];
+  const any = [...new Set(words.map(patternOf))].toSorted((a, b) => b.length - a.length).join("|");
+  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${any})(?![\\p{L}\\p{N}])`, "iu"));
+  return parts.map((part, index) => ({ text: part, found: index % 2 === 1 })).filter((part) => part.text !== "");
 }
 
-function stem(word: string): string {
-  const lower = word.normalize("NFKC").toLowerCase();
-  const cut = lower.replace(endings, "");
-  return cut.length >= stemCharsMin ? cut : lower;
+/** Each word of the text that is one of the question's, once, as the text has it first. */
+export function foundIn(text: string, words: readonly string[]): readonly string[] {
+  const found = partsOf(text, words).flatMap((part) => (part.found ? [part.text] : []));
+  return [...new Map(found.toReversed().map((word) => [stemOf(word.toLowerCase()), word])).values()].toReversed();
+}
+
+/** What two forms of a word have in common. A word with a digit in it has one form. */
+export function stemOf(word: string): string {
+  if (/\p{N}/u.test(word)) return word;
+  const cut = word.replace(endings, "");
+  return cut.length >= stemCharsMin ? cut : word;
+}
+
+function patternOf(word: string): string {
+  // Besides letters and digits a word holds only "-", "_" and ".", of which only the point means something in a pattern.
+  const stem = stemOf(word).replaceAll(".", String.raw`\.`);
+  return /\p{N}/u.test(word) ? stem : `${stem}(?:ings?|edly|ed|es|s|ly|e)?`;
 }

@@ -8,7 +8,8 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Check } from "../../ui/field.tsx";
 import { documentLink } from "../documents/links.ts";
 import type { RankChange } from "./compare.ts";
-import { partsOf } from "./found-words.ts";
+import { placeOf, useCollection } from "./collection-names.ts";
+import { HitText } from "./hit-text.tsx";
 import { numberText, ScoreBars } from "./score-bars.tsx";
 
 const s = searchStrings.hit;
@@ -29,7 +30,7 @@ interface HitCardProps {
 export function HitCard({ hit, rank, question, largest, right, onMark, change, other }: HitCardProps) {
   const { citation } = hit;
   return (
-    <li className="@container flex min-w-0 flex-col gap-2 rounded-lg border bg-panel p-3">
+    <li className="@container relative flex min-w-0 flex-col gap-2 rounded-lg border bg-panel p-3">
       <div className="flex flex-wrap items-center gap-2">
         <span className="font-semibold tabular-nums">{s.rank(rank)}</span>
         <span className="min-w-0 flex-1 truncate font-medium" title={citation.filename}>
@@ -41,12 +42,7 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
         </Badge>
       </div>
       <div className="grid min-w-0 gap-x-6 gap-y-2 @3xl:grid-cols-[minmax(0,1fr)_20rem]">
-        <p className="max-h-60 overflow-auto text-sm break-words whitespace-pre-wrap" tabIndex={0} role="group" aria-label={citation.filename}>
-          {partsOf(hit.text, question).map(({ text, found }, index) =>
-            // oxlint-disable-next-line react/no-array-index-key -- parts of one text, which never change places
-            found ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
-          )}
-        </p>
+        <HitText text={hit.text} question={question} label={citation.filename} />
         <ScoreBars hit={hit} largest={largest} />
       </div>
       <Details hit={hit} />
@@ -59,6 +55,7 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
             chunk: hit.chunk_id,
             start: citation.start,
             end: citation.end,
+            q: question,
           })}
           className={buttonClass("plain", "small")}
         >
@@ -81,9 +78,10 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
 }
 
 function Details({ hit: { repository_id, collection_id, citation, metadata, explain, more } }: { readonly hit: ExplainedHit }) {
+  const collection = useCollection({ rid: repository_id, cid: collection_id });
   const fields = typeof metadata === "object" && metadata !== null ? Object.entries(metadata) : [];
   const place = [
-    `${repository_id} / ${collection_id}`,
+    ...(collection === undefined ? [`${repository_id} / ${collection_id}`] : [collection.name, placeOf(collection)]),
     ...(citation.section === undefined ? [] : [citation.section]),
     ...(citation.page === undefined ? [] : [s.page(citation.page)]),
     ...(more === undefined || more.length === 0 ? [] : [s.alsoIn(more.length)]),

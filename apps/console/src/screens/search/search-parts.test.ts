@@ -2,28 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { inCommon, rankChanges } from "./compare.ts";
 import { filterTextOf, operators, rowsOf } from "./filter-rows.ts";
-import { partsOf } from "./found-words.ts";
 import { qualityOf } from "./quality.ts";
 import { FilterError, questionOf, readLabSearch } from "./search-state.ts";
 import { draftOf, settingsFrom } from "./settings-draft.ts";
-
-describe("words that were found", () => {
-  const found = (text: string, question: string) => partsOf(text, question).flatMap((part) => (part.found ? [part.text] : []));
-
-  it("are those of the question, in any case and with common endings, without the words of every text", () => {
-    expect(found("Engines and the ENGINE were designed.", "who designs the engine?")).toEqual(["Engines", "ENGINE", "designed"]);
-  });
-
-  it("leave the text as it is, whatever it holds", () => {
-    const text = "<script>alert('über')</script> über\n\n 漢字 ";
-    for (const question of ["über", "script", "", "漢字", "(["])
-      expect(
-        partsOf(text, question)
-          .map((part) => part.text)
-          .join(""),
-      ).toBe(text);
-  });
-});
 
 describe("a filter as rows", () => {
   it("comes back as it was, with numbers, texts that look like numbers, lists and truth values", () => {

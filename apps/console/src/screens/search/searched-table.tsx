@@ -5,6 +5,7 @@ import { formatNumber } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
+import { useCollection } from "./collection-names.ts";
 
 const s = searchStrings.answer;
 const names = s.searchedColumns;
@@ -13,17 +14,22 @@ const columns: readonly Column<Searched>[] = [
   {
     id: "collection",
     header: names.collection,
-    cell: ({ repository_id: rid, collection_id: cid }) => (
-      <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="truncate text-brand underline" title={`${rid} / ${cid}`}>
-        {cid}
-      </Link>
-    ),
+    cell: (one) => <Name of={one} />,
   },
   { id: "passages", header: names.passages, width: "6rem", align: "right", cell: ({ passages }) => formatNumber(passages) },
   { id: "removed", header: names.removed, width: "11rem", align: "right", cell: ({ removed_by_filter }) => formatNumber(removed_by_filter) },
   { id: "access", header: names.access, width: "minmax(10rem,1fr)", cell: ({ access }) => <Cut text={access} /> },
   { id: "model", header: names.model, width: "minmax(9rem,1fr)", cell: ({ embedding_model }) => <Cut text={embedding_model} /> },
 ];
+
+function Name({ of: { repository_id: rid, collection_id: cid } }: { readonly of: Searched }) {
+  const collection = useCollection({ rid, cid });
+  return (
+    <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="truncate text-brand underline" title={`${rid} / ${cid}`}>
+      {collection?.name ?? cid}
+    </Link>
+  );
+}
 
 export function SearchedTable({ explain }: { readonly explain: NonNullable<ExplainedAnswer["explain"]> }) {
   return (

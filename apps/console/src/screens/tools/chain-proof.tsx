@@ -4,7 +4,6 @@ import { useState } from "react";
 import { meOptions } from "../../api/identity.ts";
 import { checkChain, setHashChain, toolLogSettingsOptions, type ChainCheck } from "../../api/tool-log.ts";
 import { cx } from "../../lib/class-names.ts";
-import { formatNumber } from "../../lib/format.ts";
 import { toolStrings } from "../../strings/tools.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -88,5 +87,5 @@ function wordsOf({ state, entries, intact, broken_at }: ChainCheck): string {
   if (state !== "chained") return state === "empty" ? s.empty : s.unchained;
   if (!intact) return s.broken(broken_at ?? "–");
   // All that the chain had may have expired.
-  return entries === 0 ? s.expired : s.intact(formatNumber(entries));
+  return entries === 0 ? s.expired : s.intact(entries);
 }

@@ -1,6 +1,6 @@
 /** The facade for clients of the source's librarian: one address for all operations on collections. */
 import { z } from "zod";
-import { managementOperations, type Knowledge } from "../../knowledge/index.ts";
+import { managementOperations, managementSchema, type Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, type Route } from "../kit/index.ts";
 
 const Response = z
@@ -30,15 +30,12 @@ export function librarianRoutes(knowledge: Knowledge): readonly Route[] {
       path: "/v1/collection-management",
       operationId: "manageCollections",
       summary: "Collections of the caller's own repository, as the librarian of TrustGraph has them",
-      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. An update makes a collection that is not there, and changes what is named: "", [] and null clear. A delete needs \`confirm\`, the id again. A migration goes to \`target_collection\`, \`target_repository\` or both, and answers with a \`migration_id\`. Errors are \`{ type, message }\`.`,
+      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. An update makes a collection that is not there, and changes what is named: "", [] and null clear. A delete needs \`confirm\`, the id again. A migration is of a collection in \`repository\` (the caller's own when absent), goes to \`target_collection\`, \`target_repository\` or both, and answers with a \`migration_id\`. A field that is not known, or is of another operation, is refused by its name; the source's own fields are taken with all of them. Errors are \`{ type, message }\`.`,
       tag: "collections",
       auth: "caller",
       readOnlyOk: true,
-      body: z
-        .json()
-        .describe(
-          "{ operation, user, collection, timestamp, name, description, tags, tag_filter, tag_match: any | all, limit, cursor, confirm, purge, target_collection, target_repository, allow_partial }; fields that are not known are ignored.",
-        ),
+      // Checked by the librarian, whose clients know mistakes in the form of its answers only.
+      body: z.unknown().meta(managementSchema()),
       answers: { 200: { description: "Done; with the records that it is about.", schema: Response } },
       errors: {
         400: refused("The request is wrong: invalid_request, invalid_operation."),

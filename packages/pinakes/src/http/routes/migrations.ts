@@ -19,7 +19,7 @@ const Migration = z
     unit_count: z.number(),
     row_count: z.number(),
     error: z.string().nullable(),
-    retain_until: z.string().nullable(),
+    retain_until: z.string().nullable().describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
   })
   .meta({ id: "Migration" });
 const Unit = z
@@ -31,6 +31,10 @@ const Unit = z
     hash: z.string(),
     held_count: z.number().nullable(),
     held_hash: z.string().nullable(),
+    copied: z.number().describe("Rows that are known to be here."),
+    repository_id: z.string().nullable(),
+    incarnation: z.string().nullable().describe("Which life the collection is: the trash may have several of one id."),
+    trash_until: z.string().nullable().describe("After a rollback: until when the collection that it made is in the trash; null when it is not there."),
   })
   .meta({ id: "MigrationUnit" });
 

@@ -255,6 +255,7 @@ export const Operation = z
         attempts: z.number(),
         deleted: z.number(),
         remaining: z.number(),
+        unit: z.string().describe("What `deleted` and `remaining` count: records, files, …; docs/operations.md has what they are."),
         duration_ms: z.number(),
         error: z.object({ type: z.string(), message: z.string() }).nullable(),
         next_at: z.string().nullable().describe("When it is tried again."),

@@ -33,7 +33,7 @@ export const Checkpoint = z
   .looseObject({ step: z.number(), timestamp: z.string(), state: z.looseObject({}), agent_context: z.looseObject({}) })
   .meta({ id: "Checkpoint" });
 export const Lease = z.object({ workflow_id: z.string(), owner: z.string(), fencing_token: z.number(), expires_at: z.string() }).meta({ id: "Lease" });
-export const LeaseHolder = Lease.omit({ fencing_token: true }).meta({ id: "LeaseHolder" });
+export const LeaseHolder = z.object({ workflow_id: z.string(), owner: z.string().nullable(), expires_at: z.string().nullable() }).meta({ id: "LeaseHolder" });
 export const Resumed = z
   .object({ workflow: Workflow, checkpoint: Checkpoint.nullable(), state: z.looseObject({}), agent_context: z.looseObject({}), lease: Lease.nullable() })
   .meta({ id: "ResumedWorkflow" });

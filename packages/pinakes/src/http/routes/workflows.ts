@@ -271,8 +271,8 @@ function leaseRoutes(workflows: Workflows): readonly Route[] {
       ...shared,
       method: "GET",
       operationId: "getLease",
-      summary: "Who holds the lease, and until when; 404 when nobody does",
-      answers: { 200: { description: "Without the fencing token, which only the holder has.", schema: LeaseHolder } },
+      summary: "Who holds the lease, and until when",
+      answers: { 200: { description: "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.", schema: LeaseHolder } },
       handler: async ({ caller, params: p }) => ok(await workflows.lease(caller, p.wid)),
     }),
     defineRoute({

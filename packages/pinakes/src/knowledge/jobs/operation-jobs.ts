@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { failureOf, reportOf, type Operation } from "../../lifecycle/index.ts";
+import { countedIn } from "../stores/counted-in.ts";
 import type { JobKind, JobRecord, JobStatus, Jobs } from "./jobs.ts";
 
 const statuses: Readonly<Record<Operation["status"], JobStatus>> = { running: "running", failed: "failed", done: "succeeded" };
@@ -31,6 +32,6 @@ export async function tellJob(jobs: Jobs, scope: Scope, operation: Operation): P
 
 function resultOf(operation: Operation): JsonObject {
   const mode = operation.action === "delete-collection" ? "purge" : "archive";
-  const stores = reportOf(operation) as unknown as JsonObject[];
+  const stores = reportOf(operation).map((report) => ({ ...report, unit: countedIn(operation.action, report.store) })) as unknown as JsonObject[];
   return { mode, ...(operation.partial ? { partial: true } : {}), stores };
 }

@@ -89,8 +89,10 @@ export function viewOf({ workflow_id, owner, fencing_token, expires_at }: LeaseR
   return { workflow_id, owner: owner ?? "", fencing_token, expires_at: expires_at ?? "" };
 }
 
-export function holderOf({ workflow_id, owner, expires_at }: LeaseRecord): LeaseHolder {
-  return { workflow_id, owner: owner ?? "", expires_at: expires_at ?? "" };
+/** A lease that ended is nobody's. */
+export function holderOf({ workflow_id, owner, expires_at }: LeaseRecord, now: number): LeaseHolder {
+  if (owner === null || expires_at === null || Date.parse(expires_at) <= now) return { workflow_id, owner: null, expires_at: null };
+  return { workflow_id, owner, expires_at };
 }
 
 /** What a batch must hold so that nobody can have taken over between the decision and the commit; or what changes the lease. */

@@ -58,13 +58,11 @@ export class Leases {
     };
   }
 
-  /** Told from the items themselves, so it is as new as they are; a lease that ended is nobody's. */
+  /** Told from the items themselves, so it is as new as they are. */
   async holder(scope: Scope, workflowId: string): Promise<LeaseHolder> {
     const { workflow, lease: item } = await this.#partitions.all(scope, workflowId);
     if (workflow === undefined) throw noWorkflow(workflowId);
-    const lease = leaseOf(item, workflowId);
-    if (!isHeld(lease, this.#clock.now())) throw new PinakesError("NOT_FOUND", `Nobody holds the lease of workflow "${workflowId}".`);
-    return holderOf(lease);
+    return holderOf(leaseOf(item, workflowId), this.#clock.now());
   }
 
   /** Also after its end, as long as nobody else took it. */

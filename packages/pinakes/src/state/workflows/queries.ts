@@ -6,6 +6,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
 import { containerName } from "./definition.ts";
 import { checkLimit } from "./paging.ts";
+import { documentsWithProgress } from "./progress-of-many.ts";
 import { stored } from "./stored.ts";
 import { workflowStatuses, workflowTypes } from "./workflow-schema.ts";
 
@@ -26,7 +27,8 @@ export async function listWorkflows(
     cursor,
     session,
   });
-  return { items: page.items.map((item) => stored({ ...item.document, checkpoints: [] }, item)), next_cursor: page.cursor ?? null };
+  const documents = await documentsWithProgress(items, scope, page.items);
+  return { items: page.items.map((item, i) => stored({ ...documents[i], checkpoints: [] }, item)), next_cursor: page.cursor ?? null };
 }
 
 function indexFor({ tenant }: Scope, { status, type }: Pick<WorkflowQuery, "status" | "type">): Pick<Query, "index" | "equals" | "range" | "filter"> {

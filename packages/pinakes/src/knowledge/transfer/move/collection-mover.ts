@@ -168,6 +168,12 @@ export class CollectionMover {
     await this.#release(scope, from, migration_id);
   }
 
+  /** When a life in the trash goes for good; null where it is not in the trash. */
+  async trashedUntil(scope: Scope, life: TargetPlace): Promise<string | null> {
+    const record = (await this.#pieces.library.life(scope, life))?.record;
+    return record?.status === "DELETED" ? record.purge_at : null;
+  }
+
   /** For good, now. What is gone already is. */
   async remove(scope: Scope, { from }: Move, createdBy: string): Promise<void> {
     const { deletion, lifecycle, library } = this.#pieces;

@@ -1,0 +1,45 @@
+/** How far a collection is indexed. One file that failed among many is no failed collection: it is named, and it is a way to the file. */
+import { Link } from "@tanstack/react-router";
+import type { Collection } from "../../api/collections.ts";
+import { formatNumber } from "../../lib/format.ts";
+import { collectionsStrings as s } from "../../strings/collections.ts";
+import { Badge, Status } from "../../ui/badge.tsx";
+
+interface Props {
+  readonly collection: Pick<Collection, "repository_id" | "collection_id" | "status" | "indexing_status" | "document_count" | "documents_by_status">;
+  /** In a row that is opened with the keyboard as a whole. */
+  readonly inRow?: boolean;
+}
+
+export function IndexingBadge({ collection, inRow = false }: Props) {
+  const { document_count, indexing_status } = collection;
+  // Where there is no document, nothing is pending.
+  if (document_count === 0) return <span className="text-xs text-soft">{s.noDocuments}</span>;
+  if (indexing_status !== "error") return <Status value={indexing_status} />;
+  return <FailedBadge collection={collection} inRow={inRow} />;
+}
+
+export function FailedBadge({ collection, inRow = false }: Props) {
+  const { repository_id: rid, collection_id: cid, status, document_count, documents_by_status } = collection;
+  const failed = documents_by_status["failed"] ?? 0;
+  if (failed === 0) return <Status value="error" />;
+  const badge = (
+    <Badge tone={failed * 2 < document_count ? "warn" : "bad"} className="underline">
+      {s.failed(formatNumber(failed), formatNumber(document_count))}
+    </Badge>
+  );
+  if (status !== "ACTIVE" && status !== "ARCHIVED") return badge;
+  return (
+    <Link
+      to="/collections/$rid/$cid"
+      params={{ rid, cid }}
+      search={{ documentStatus: "failed" }}
+      className="rounded"
+      title={s.failedAbout}
+      {...(inRow ? { tabIndex: -1 } : {})}
+      onClick={(event) => event.stopPropagation()}
+    >
+      {badge}
+    </Link>
+  );
+}

@@ -1,0 +1,103 @@
+/** Triples of one's own into the graph: pasted, or of a file. All of them or none, so that a mistake can be mended and sent again. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState, type ChangeEvent } from "react";
+import type { CollectionId } from "../../api/collections.ts";
+import { loadTriples } from "../../api/graph.ts";
+import { formatBytes } from "../../lib/format.ts";
+import { graphStrings } from "../../strings/graph.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { inputClass, Select, TextArea } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { LoadError } from "./load-error.tsx";
+import { rdfEndings, rdfFormats, rdfTypeOf, type RdfType } from "./rdf-formats.ts";
+
+const s = graphStrings.load;
+/** A browser holds all of it as one text; what is larger goes by the command line, which sends it piece by piece. */
+const textBytesMax = 20_000_000;
+/** More in a box for typing makes typing slow. */
+const shownCharsMax = 200_000;
+
+interface Chosen {
+  readonly text: string;
+  readonly filename?: string;
+}
+
+export function LoadTriples({ id, onClose }: { readonly id: CollectionId; readonly onClose: () => void }) {
+  const [type, setType] = useState<RdfType>("text/turtle");
+  const [chosen, setChosen] = useState<Chosen>({ text: "" });
+  const [refused, setRefused] = useState<string>();
+  const client = useQueryClient();
+  const loading = useMutation({
+    mutationFn: () => loadTriples(id, chosen.text, type),
+    onSuccess: async ({ read, inserted }) => {
+      toast(s.done(read, inserted));
+      onClose();
+      await client.invalidateQueries({ queryKey: ["triples", id.rid, id.cid] });
+    },
+  });
+  const takeFile = async ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const file = target.files?.[0];
+    target.value = "";
+    loading.reset();
+    setRefused(file !== undefined && file.size > textBytesMax ? s.tooLarge(formatBytes(file.size), formatBytes(textBytesMax)) : undefined);
+    if (file === undefined || file.size > textBytesMax) return;
+    setChosen({ text: await file.text(), filename: file.name });
+    setType((old) => rdfTypeOf(file.name) ?? old);
+  };
+  return (
+    <Dialog open onClose={onClose} title={s.title} about={s.about} wide>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!loading.isPending && chosen.text.trim() !== "") loading.mutate();
+        }}
+      >
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Select label={s.format} value={type} choices={rdfFormats.map(({ type: value, label }) => ({ value, label }))} onChoose={setType} />
+          <label className="flex min-w-0 flex-col gap-1 text-xs font-medium text-soft">
+            {s.file}
+            <input type="file" accept={rdfEndings} className={`${inputClass} py-1.5 font-normal`} onChange={(event) => void takeFile(event)} />
+          </label>
+        </div>
+        {refused !== undefined && (
+          <p role="alert" className="text-sm text-bad">
+            {refused}
+          </p>
+        )}
+        <Body chosen={chosen} onChange={setChosen} />
+        {loading.error !== null && <LoadError error={loading.error} text={chosen.text} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{s.cancel}</Button>
+          <Button type="submit" look="main" disabled={loading.isPending || chosen.text.trim() === ""}>
+            {loading.isPending ? s.loading : s.submit}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Body({ chosen: { text, filename }, onChange }: { readonly chosen: Chosen; readonly onChange: (next: Chosen) => void }) {
+  if (text.length > shownCharsMax)
+    return (
+      <div className="flex flex-wrap items-center gap-3 text-sm">
+        <span className="min-w-0 break-all">{s.large(filename ?? s.text, formatBytes(text.length))}</span>
+        <Button size="small" onClick={() => onChange({ text: "" })}>
+          {s.clear}
+        </Button>
+      </div>
+    );
+  return (
+    <TextArea
+      label={filename === undefined ? s.text : s.textOf(filename)}
+      className="[&_textarea]:font-mono [&_textarea]:text-xs"
+      rows={12}
+      spellCheck={false}
+      placeholder={s.example}
+      value={text}
+      onChange={({ target }) => onChange({ text: target.value, ...(filename === undefined ? {} : { filename }) })}
+    />
+  );
+}
