@@ -132,7 +132,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     expect(await dialog.getByLabel("Format").inputValue()).toBe("application/n-triples");
     await dialog.getByRole("button", { name: "Load" }).click();
     await page.getByText("1 triple read, 1 new").waitFor();
-    await page.getByRole("table", { name: "Entities with the most triples" }).getByText("Kurt").waitFor();
+    await page.getByRole("table", { name: "Entities with the most triples" }).getByText("Kurt", { exact: true }).waitFor();
     await close();
   });
 

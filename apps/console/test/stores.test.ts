@@ -31,6 +31,7 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await page.getByRole("button", { name: "Look at the oldest" }).click();
     const report = page.getByRole("dialog", { name: "Purge: stuck" });
     await report.getByText(/EISDIR/).waitFor();
+    await report.getByText("What each store counts").waitFor();
     await expectAccessible(page);
     await screenshot(page, "operation-deletion");
     await rm(file, { recursive: true });

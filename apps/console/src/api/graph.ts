@@ -109,7 +109,7 @@ export async function askSparql(id: CollectionId, query: string, { union, limit,
   return { kind: "rows", vars: head.vars ?? [], rows: results?.bindings ?? [] };
 }
 
-export interface Loaded {
+interface Loaded {
   readonly read: number;
   /** Those that were not there already. */
   readonly inserted: number;

@@ -41,7 +41,7 @@ export const deletionStrings = {
     partialAbout: "Some store was left out: it cannot do this, or is not registered any more.",
     stores: "Report of each store",
     columns: { store: "Store", status: "Status", deleted: "Deleted", remaining: "Remaining", took: "Took", tries: "Tries", next: "Next try", error: "Error" },
-    counted: (count: string, unit: string | undefined) => (unit === undefined ? count : `${count} ${unit}`),
+    units: "What each store counts",
     errors: "Why it is not done",
     retry: "Try again now",
     retried: "What failed is tried again",

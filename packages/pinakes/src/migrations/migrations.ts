@@ -35,11 +35,18 @@ export interface NewMigration {
   readonly auto?: boolean | undefined;
 }
 
-export type MigrationView = Omit<MigrationRecord, "id" | "format" | "lease_owner" | "lease_until"> & { readonly working: boolean };
+export type MigrationView = Omit<MigrationRecord, "id" | "format" | "lease_owner" | "lease_until"> & {
+  readonly working: boolean;
+  /** Of one that was rolled back, when it is asked for by its id: the last `trash_until` of its first units. */
+  readonly trash_until?: string | null;
+};
 export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "keep" | "adopted" | "whole"> & {
   /** After a rollback: when the collection that it made goes for good. Null where it is not in the trash, or not any more. */
   readonly trash_until: string | null;
 };
+
+/** For the `trash_until` of a migration; each of its units tells its own. */
+const unitsLookedAt = 50;
 
 export interface FinishOptions {
   /** Remove the old form: never without this. */
@@ -101,7 +108,15 @@ export class Migrations {
   }
 
   async get(caller: Caller, migrationId: string): Promise<MigrationView> {
-    return view(await this.#visible(caller, migrationId));
+    const record = await this.#visible(caller, migrationId);
+    if (record.state !== "rolled_back") return view(record);
+    const { items } = await this.#ledger.unitPage(caller.scope, migrationId, { limit: unitsLookedAt });
+    let trash_until: string | null = null;
+    for (const unit of items) {
+      const until = await this.#trashedUntil(caller.scope, unit);
+      if (until !== null && (trash_until === null || until > trash_until)) trash_until = until;
+    }
+    return { ...view(record), trash_until };
   }
 
   /** Newest first. */
@@ -119,7 +134,7 @@ export class Migrations {
     migrationId: string,
     paging: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
   ): Promise<{ items: UnitView[]; next_cursor: string | null }> {
-    await this.get(caller, migrationId);
+    await this.#visible(caller, migrationId);
     const page = await this.#ledger.unitPage(caller.scope, migrationId, { limit: pageLimit(paging.limit), cursor: paging.cursor });
     const items: UnitView[] = [];
     for (const unit of page.items) items.push(unitView(unit, await this.#trashedUntil(caller.scope, unit)));

@@ -3,7 +3,7 @@ import type { Operation, RdfTerm } from "./algebra.ts";
 
 /** Strings, IRIs and comments are passed over; what stands alone is a variable. */
 const variableOrText =
-  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$]([\p{L}\p{N}_\u00B7\u0300-\u036F\u203F\u2040]+)/gu;
+  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$]([\p{L}\p{N}\p{M}_\u00B7\u203F\u2040]+)/gu;
 
 export function inOrderOfText(operation: Operation, text: string): Operation {
   switch (operation.type) {

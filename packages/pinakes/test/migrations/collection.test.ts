@@ -76,7 +76,9 @@ describe("migrate-collection", () => {
     const { purge_at } = await process.knowledge.collection(world.admin, "attic", "copy", { deleted: true });
     expect(purge_at).toBe(new Date(world.now + 90 * 86_400_000).toISOString());
     expect(await process.units(migration_id)).toMatchObject([{ status: "rolled_back", incarnation, repository_id: "attic", trash_until: purge_at }]);
+    expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ trash_until: purge_at });
     await process.knowledge.restoreCollection(world.admin, "attic", "copy");
+    expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ trash_until: null });
     expect(await process.units(migration_id)).toMatchObject([{ trash_until: null }]);
   });
 

@@ -19,7 +19,7 @@ const s = deletionStrings.detail;
 const columns: readonly Column<StoreReport>[] = [
   { id: "store", header: s.columns.store, width: "minmax(7rem,1fr)", cell: ({ store }) => <span className="truncate font-medium">{store}</span> },
   { id: "status", header: s.columns.status, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "deleted", header: s.columns.deleted, width: "8.5rem", align: "right", cell: ({ deleted, unit }) => s.counted(formatNumber(deleted), unit) },
+  { id: "deleted", header: s.columns.deleted, width: "5.5rem", align: "right", cell: ({ deleted }) => formatNumber(deleted) },
   { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: ({ remaining }) => formatNumber(remaining) },
   { id: "took", header: s.columns.took, width: "5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
   { id: "tries", header: s.columns.tries, width: "4rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
@@ -39,6 +39,7 @@ export function OperationSheet({ id, onClose }: { readonly id: string; readonly 
 function Report({ operation }: { readonly operation: OperationRow }) {
   const { operation_id, status, partial, created_by, created_at, finished_at, incarnation, stores } = operation;
   const failures = stores.filter(({ error }) => error !== null);
+  const units = stores.flatMap(({ store, unit }) => (unit === undefined ? [] : [[store, unit] as const]));
   return (
     <div className="flex flex-col gap-5">
       <Facts
@@ -66,6 +67,12 @@ function Report({ operation }: { readonly operation: OperationRow }) {
         <h2 className="text-sm font-semibold">{s.stores}</h2>
         <DataTable label={s.stores} columns={columns} items={stores} rowId={({ store }) => store} empty={null} />
       </section>
+      {units.length > 0 && (
+        <section className="flex flex-col gap-2">
+          <h2 className="text-sm font-semibold">{s.units}</h2>
+          <Facts of={units} />
+        </section>
+      )}
       {failures.length > 0 && (
         <section className="rounded-lg bg-bad-soft p-3 text-sm">
           <h2 className="mb-1 font-medium text-bad">{s.errors}</h2>

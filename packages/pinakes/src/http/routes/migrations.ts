@@ -20,6 +20,11 @@ const Migration = z
     row_count: z.number(),
     error: z.string().nullable(),
     retain_until: z.string().nullable().describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
+    trash_until: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("After a rollback, of one that is asked for by its id: until when what it made is in the trash; its units say which collections."),
   })
   .meta({ id: "Migration" });
 const Unit = z

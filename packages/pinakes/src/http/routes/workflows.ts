@@ -272,7 +272,9 @@ function leaseRoutes(workflows: Workflows): readonly Route[] {
       method: "GET",
       operationId: "getLease",
       summary: "Who holds the lease, and until when",
-      answers: { 200: { description: "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.", schema: LeaseHolder } },
+      answers: {
+        200: { description: "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.", schema: LeaseHolder },
+      },
       handler: async ({ caller, params: p }) => ok(await workflows.lease(caller, p.wid)),
     }),
     defineRoute({
