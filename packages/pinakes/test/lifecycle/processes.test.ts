@@ -116,7 +116,12 @@ describe("kill -9 of the process that deletes", () => {
       const { items } = await after.items.query(admin(after).scope, "documents", { equals: { repository_id: "kb", incarnation } });
       expect(items.map((item) => item.id)).toEqual(["fence"]);
     }
-    const jobs = await after.knowledge.jobs.list(admin(after), { limit: 100 });
-    expect(jobs.items.filter(({ kind }) => kind === "purge").map(({ status }) => status)).toEqual(lives.map(() => "succeeded"));
+    // A job learns of its operation's end a moment later.
+    await expect
+      .poll(async () => {
+        const { items } = await after.knowledge.jobs.list(admin(after), { limit: 100 });
+        return items.filter(({ kind }) => kind === "purge").map(({ status }) => status);
+      })
+      .toEqual(lives.map(() => "succeeded"));
   }, 300_000);
 });
