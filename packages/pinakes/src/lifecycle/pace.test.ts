@@ -16,13 +16,13 @@ it("a step that took no time is followed at once", async () => {
   expect(order).toEqual([1, 2, 3]);
 });
 
-it("after a step the next one waits as long as it took, whichever store it is of", async () => {
+it("after a step the next one waits twice as long as it took, whichever store it is of", async () => {
   const at = { ms: 1_000 };
   const pace = new Pace(clockAt(at));
-  await pace.step(async () => (at.ms += 50), never);
+  await pace.step(async () => (at.ms += 25), never);
   const began = performance.now();
   await pace.step(async () => {}, never);
-  // At least as long; how much longer is the machine's affair. (A timer may be a millisecond early.)
+  // At least that long; how much longer is the machine's affair. (A timer may be a millisecond early.)
   expect(performance.now() - began).toBeGreaterThanOrEqual(48);
 });
 

@@ -1,11 +1,13 @@
 /**
  * Deletes are work behind the scenes, and readers of other collections are waiting. All stores of a process share one pace: after a step
- * nobody begins the next one before as much time has passed as the step took, so at least half of the process is left for others. Nothing
- * is held while a step runs: a store that hangs keeps no other from its work.
+ * nobody begins the next one before twice the time has passed that the step took, so at least two thirds are left for others. Nothing is held
+ * while a step runs: a store that hangs keeps no other from its work.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../ports/clock.ts";
 import { lifecycleLimits } from "./limits.ts";
+
+const restShare = 2;
 
 export class Pace {
   readonly #clock: Clock;
@@ -25,7 +27,7 @@ export class Pace {
       return await work();
     } finally {
       const ended = this.#clock.now();
-      this.#restUntil = Math.max(this.#restUntil, ended) + Math.min(Math.max(0, ended - began), lifecycleLimits.restMsMax);
+      this.#restUntil = Math.max(this.#restUntil, ended) + Math.min(restShare * Math.max(0, ended - began), lifecycleLimits.restMsMax);
     }
   }
 }

@@ -6,10 +6,8 @@ import * as stopword from "stopword";
  * The list for English has "do" but not "does". In a small collection such a word is rare, and a question that begins with "What does …"
  * would find whoever else says "does". No word that could be a topic (may, will, no, not).
  */
-const englishToo: readonly string[] = [
-  ...["myself", "ours", "ourselves", "yours", "yourself", "yourselves", "she", "hers", "herself", "its", "itself", "theirs", "themselves"],
-  ...["whom", "when", "why", "having", "does", "doing", "nor", "so", "just"],
-];
+const pronounsToo = ["myself", "ours", "ourselves", "yours", "yourself", "yourselves", "she", "hers", "herself", "its", "itself", "theirs", "themselves"];
+const wordsToo = ["whom", "when", "why", "having", "does", "doing", "nor", "so", "just"];
 
 /** By name of the Snowball algorithm. There is no list for Tamil. */
 const stopListOf: Readonly<Record<string, readonly string[]>> = {
@@ -20,7 +18,7 @@ const stopListOf: Readonly<Record<string, readonly string[]>> = {
   czech: stopword.ces,
   danish: stopword.dan,
   dutch: stopword.nld,
-  english: [...stopword.eng, ...englishToo],
+  english: [...stopword.eng, ...pronounsToo, ...wordsToo],
   finnish: stopword.fin,
   french: stopword.fra,
   german: stopword.deu,
