@@ -52,6 +52,23 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await close();
   });
 
+  it("a session that ended leads to the sign-in page, and from there back to the page one was on", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await signedIn(page, server, "/collections?q=old");
+    await page.getByRole("heading", { level: 1, name: "Collections" }).waitFor();
+    await page.context().clearCookies();
+    await page.getByRole("link", { name: "Jobs and queues" }).click();
+    await page.getByText("Your session is over").waitFor();
+    await expectAccessible(page);
+    await page.getByLabel("Key or one-time token").fill(server.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`${server.url}/jobs`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    // The calls that found the session gone, and the stream that was refused.
+    expect(complaints.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+    await close();
+  });
+
   it("the scripts of the first screen are 250 KB at most, compressed", async () => {
     const { page, close } = await openPage(browser);
     const sizes = new Map<string, Promise<number>>();
