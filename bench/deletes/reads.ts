@@ -1,5 +1,9 @@
-/** Reads of the other collection, by a few clients that pause between two: the machine is not full before the delete begins. */
+/**
+ * Reads of the other collection. They come at random moments that do not depend on the answers: clients that wait for one another fall into
+ * step, and then the times tell which kinds of read meet in the server, not how busy it is. The machine is not full before the delete begins.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
+import { random } from "../lib/random.ts";
 import { collectionPath, passage, type Filled } from "./fill.ts";
 import type { DeletesServer } from "./server.ts";
 
@@ -8,8 +12,8 @@ export type ReadKind = (typeof readKinds)[number];
 /** Milliseconds of every read. */
 export type Times = Readonly<Record<ReadKind, readonly number[]>>;
 
-const clients = 2;
-const pauseMs = 20;
+/** Between two reads, on average. */
+const gapMs = 20;
 /** Asked again and again, so that their vectors are known already and the time is that of the search. */
 const questions = 100;
 
@@ -30,18 +34,21 @@ export class Reads {
   /** Until `enough` of the number of reads so far. */
   async run(enough: (reads: number) => boolean): Promise<Times> {
     const times: Record<ReadKind, number[]> = { search: [], document: [], chunks: [] };
-    let next = 0;
-    const client = async (): Promise<void> => {
-      while (!enough(next)) {
-        const n = next++;
-        const kind = readKinds[n % readKinds.length] as ReadKind;
-        const began = performance.now();
-        await this.#read(kind, n);
-        times[kind].push(performance.now() - began);
-        await sleep(pauseMs);
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, client));
+    const drawn = random(1);
+    const underWay = new Set<Promise<void>>();
+    for (let n = 0; !enough(n); n += 1) {
+      const kind = readKinds[Math.floor(drawn() * readKinds.length)] as ReadKind;
+      const began = performance.now();
+      const reading = this.#read(kind, n).then(() => void times[kind].push(performance.now() - began));
+      underWay.add(reading);
+      // A failed one is met below, where all are awaited.
+      reading.then(
+        () => underWay.delete(reading),
+        () => {},
+      );
+      await sleep(-Math.log(1 - drawn()) * gapMs);
+    }
+    await Promise.all(underWay);
     return times;
   }
 

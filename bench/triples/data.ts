@@ -1,5 +1,6 @@
 /** A million triples as a graph of entities has them: few predicates and classes used often, some entities named by very many others. */
 import { defaultGraph, iri, literal, xsd, type Quad } from "../../packages/pinakes/src/domain/rdf.ts";
+import { random } from "../lib/random.ts";
 
 export const triplesMax = Number(process.env["TRIPLES"] ?? 1_000_000);
 const perEntity = 10;
@@ -13,15 +14,6 @@ export function entity(n: number): string {
 const predicate = (n: number): string => iri(`${base}/property/P${n}`);
 const rdfType = iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#type");
 const label = iri("http://www.w3.org/2000/01/rdf-schema#label");
-
-/** The same numbers in every run. */
-export function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /** Ten for each entity: its class, its name, and eight facts, most of them about other entities. */
 export function* triples(): Generator<Quad> {

@@ -1,63 +1,92 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { lifecycleLimits } from "./limits.ts";
 import { Pace } from "./pace.ts";
 
 const never = new AbortController().signal;
+const at = { ms: 1_000 };
+const clock = { now: () => at.ms };
+/** Milliseconds of every pause; the clock goes on by them at once. */
+const pauses: number[] = [];
 
-/** A clock that shows what the test says, while real time passes. */
-function clockAt(at: { ms: number }) {
-  return { now: () => at.ms };
-}
+vi.mock("node:timers/promises", () => ({
+  setTimeout: async (ms: number, _value: unknown, { signal }: { signal: AbortSignal }) => {
+    signal.throwIfAborted();
+    pauses.push(ms);
+    at.ms += ms;
+  },
+}));
+
+beforeEach(() => {
+  at.ms = 1_000;
+});
+afterEach(() => {
+  pauses.length = 0;
+});
+
+const takes = (ms: number) => async () => {
+  at.ms += ms;
+};
 
 it("a step that took no time is followed at once", async () => {
-  const pace = new Pace(clockAt({ ms: 1_000 }));
-  const order: number[] = [];
-  for (const number of [1, 2, 3]) await pace.step(async () => order.push(number), never);
-  expect(order).toEqual([1, 2, 3]);
+  const pace = new Pace(clock);
+  for (let n = 0; n < 3; n += 1) await pace.step(takes(0), never);
+  expect(pauses).toEqual([]);
 });
 
-it("after a step the next one waits twice as long as it took, whichever store it is of", async () => {
-  const at = { ms: 1_000 };
-  const pace = new Pace(clockAt(at));
-  await pace.step(async () => (at.ms += 25), never);
-  const began = performance.now();
-  await pace.step(async () => {}, never);
-  // At least that long; how much longer is the machine's affair. (A timer may be a millisecond early.)
-  expect(performance.now() - began).toBeGreaterThanOrEqual(48);
-});
-
-it("a failed step counts too, and no step counts for more than the limit", async () => {
-  const at = { ms: 1_000 };
-  const pace = new Pace(clockAt(at));
+it("after a step the next one waits twice as long as it took, whichever store it is of, also if it failed", async () => {
+  const pace = new Pace(clock);
+  await pace.step(takes(25), never);
+  await pace.step(takes(10), never);
   const failing = pace.step(async () => {
-    at.ms += 3_600_000;
+    at.ms += 40;
     throw new Error("down");
   }, never);
   await expect(failing).rejects.toThrow("down");
-  // One millisecond before the limit there is still something to wait for, so a call that is off already is refused there; at it, nothing.
-  at.ms += lifecycleLimits.restMsMax - 1;
-  await expect(pace.step(async () => "begun", AbortSignal.abort())).rejects.toThrow();
-  at.ms += 1;
-  expect(await pace.step(async () => "begun", never)).toBe("begun");
+  await pace.step(takes(0), never);
+  expect(pauses).toEqual([50, 20, 80]);
+});
+
+it("stores that wait together begin one after the other, and two thirds of the time are left", async () => {
+  const pace = new Pace(clock);
+  await pace.step(takes(20), never);
+  const began = at.ms;
+  const slots: number[] = [];
+  const asked = [1, 2, 3].map(() => pace.step(takes(20), never));
+  // They sleep one after the other here, and the clock goes on by each pause: the sum is where a slot begins.
+  for (const ms of pauses) slots.push((slots.at(-1) ?? 0) + ms);
+  expect(slots).toEqual([40, 100, 160]);
+  await Promise.all(asked);
+  expect(at.ms - began).toBe(160 + 3 * 20);
+});
+
+it("no step counts for more than the limit, and no pause is longer than its own", async () => {
+  const pace = new Pace(clock);
+  await pace.step(takes(lifecycleLimits.stepCountedMsMax), never);
+  await pace.step(takes(3_600_000), never);
+  // An hour's step counts as one at the limit: its slot was over long ago.
+  await pace.step(takes(0), never);
+  expect(pauses).toEqual([2 * lifecycleLimits.stepCountedMsMax]);
+  // A clock that was set back does not stop the work for as long.
+  at.ms -= 86_400_000;
+  await pace.step(takes(0), never);
+  expect(pauses.at(-1)).toBe(lifecycleLimits.slotWaitMsMax);
 });
 
 it("a step under way keeps no other from its work", async () => {
-  const pace = new Pace(clockAt({ ms: 1_000 }));
+  const pace = new Pace(clock);
   const hangs = Promise.withResolvers<void>();
   const hanging = pace.step(() => hangs.promise, never);
-  await pace.step(async () => {}, never);
+  let ran = false;
+  await pace.step(async () => void (ran = true), never);
+  expect(ran).toBe(true);
   hangs.resolve();
   await hanging;
 });
 
 it("a pause ends when the work is called off", async () => {
-  const at = { ms: 1_000 };
-  const pace = new Pace(clockAt(at));
-  await pace.step(async () => (at.ms += lifecycleLimits.restMsMax), never);
-  const stop = new AbortController();
+  const pace = new Pace(clock);
+  await pace.step(takes(20), never);
   let ran = false;
-  const next = pace.step(async () => (ran = true), stop.signal);
-  stop.abort();
-  await expect(next).rejects.toThrow();
+  await expect(pace.step(async () => void (ran = true), AbortSignal.abort())).rejects.toThrow();
   expect(ran).toBe(false);
 });

@@ -4,7 +4,8 @@ import type { Embedder } from "../../../ports/embedder.ts";
 import { openLocalEmbedder } from "../local/index.ts";
 import { openEmbedder } from "../index.ts";
 import type { RemoteModelSettings } from "../settings.ts";
-import { openAiSdkEmbedder, type AiSdkOptions } from "./index.ts";
+import type { RemoteOptions } from "./connect.ts";
+import { openAiSdkEmbedder } from "./index.ts";
 import { answer, startTestServer, type Behaviour } from "./test-server.ts";
 
 const local = await openLocalEmbedder();
@@ -43,7 +44,7 @@ afterEach(async () => {
   opened = [];
 });
 
-async function open(settings: Partial<RemoteModelSettings> = {}, options: AiSdkOptions = {}): Promise<Embedder> {
+async function open(settings: Partial<RemoteModelSettings> = {}, options: RemoteOptions = {}): Promise<Embedder> {
   const embedder = await openAiSdkEmbedder({ ...openai, ...settings } as RemoteModelSettings, { env, ...options });
   opened.push(embedder);
   return embedder;

@@ -8,6 +8,17 @@ const ollamaUrl = "http://127.0.0.1:11434/v1";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Of a model that is asked over the network; for tests. */
+export interface RemoteOptions {
+  readonly env?: Environment;
+  /** How long one request may take. */
+  readonly answerMsMax?: number;
+  readonly retriesMax?: number;
+}
+
+/** Retries of one request, after 2 s and 4 s or when the provider says so; beyond them the queue of documents waits. */
+export const retriesDefault = 2;
+
 export interface Connection<Provider> {
   readonly provider: Provider;
   /** For messages: who it is that did not answer. */

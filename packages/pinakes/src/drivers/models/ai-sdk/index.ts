@@ -4,13 +4,11 @@ import { PinakesError } from "../../../domain/errors.ts";
 import type { Embedder, EmbeddingModel, EmbedOptions } from "../../../ports/embedder.ts";
 import { normalize } from "../normalize.ts";
 import type { RemoteModelSettings } from "../settings.ts";
-import type { Environment } from "./connect.ts";
+import { retriesDefault, type RemoteOptions } from "./connect.ts";
 import { mapError } from "./errors.ts";
 import { fetchWithin } from "./fetch-within.ts";
 import { openProvider, type ProviderModel } from "./provider.ts";
 
-/** Retries of one request, after 2 s and 4 s or when the provider says so; beyond them the ingestion's own queue waits. */
-const retriesDefault = 2;
 const answerMsDefault = 60_000;
 const tokensMaxDefault = 8_191;
 /** A text that is longer than this is cut, so that nobody sends a book. Most languages have fewer characters a token. */
@@ -18,14 +16,7 @@ const charsPerTokenMax = 4;
 
 const words = { doing: "Embedding with", what: "the input", quotes: true };
 
-export interface AiSdkOptions {
-  readonly env?: Environment;
-  /** How long one request may take. */
-  readonly answerMsMax?: number;
-  readonly retriesMax?: number;
-}
-
-export async function openAiSdkEmbedder(settings: RemoteModelSettings, options: AiSdkOptions = {}): Promise<Embedder> {
+export async function openAiSdkEmbedder(settings: RemoteModelSettings, options: RemoteOptions = {}): Promise<Embedder> {
   const answerMsMax = options.answerMsMax ?? answerMsDefault;
   const provider = await openProvider(settings, fetchWithin(answerMsMax), options.env ?? process.env);
   return new AiSdkEmbedder(settings, provider, answerMsMax, options.retriesMax ?? retriesDefault);

@@ -3,27 +3,18 @@ import { generateText, jsonSchema, JSONParseError, NoObjectGeneratedError, NoOut
 import { PinakesError } from "../../../domain/errors.ts";
 import type { JsonValue } from "../../../domain/json.ts";
 import type { ChatModel, ChatModelInfo, ChatQuestion } from "../../../ports/chat-model.ts";
-import type { Environment } from "../ai-sdk/connect.ts";
+import { retriesDefault, type RemoteOptions } from "../ai-sdk/connect.ts";
 import { mapError } from "../ai-sdk/errors.ts";
 import { fetchWithin } from "../ai-sdk/fetch-within.ts";
 import { openChatProvider, type ChatProvider } from "./provider.ts";
 import type { ChatSettings } from "./settings.ts";
 
-/** Retries of one request, after 2 s and 4 s or when the provider says so; beyond them the queue of documents waits. */
-const retriesDefault = 2;
 const answerMsDefault = 120_000;
 
 const words = { doing: "Asking", what: "the question", quotes: false };
 const unreadable = [NoObjectGeneratedError, NoOutputGeneratedError, JSONParseError, TypeValidationError];
 
-export interface ChatOptions {
-  readonly env?: Environment;
-  /** How long one request may take. */
-  readonly answerMsMax?: number;
-  readonly retriesMax?: number;
-}
-
-export async function openChatModel(settings: ChatSettings, options: ChatOptions = {}): Promise<ChatModel> {
+export async function openChatModel(settings: ChatSettings, options: RemoteOptions = {}): Promise<ChatModel> {
   const answerMsMax = options.answerMsMax ?? answerMsDefault;
   const provider = await openChatProvider(settings, fetchWithin(answerMsMax), options.env ?? process.env);
   return new AiSdkChat(settings, provider, answerMsMax, options.retriesMax ?? retriesDefault);
