@@ -1,6 +1,6 @@
 /** A `TripleStore` of any `TripleEngine`: scope, validation, canonical terms, cursors and steps, the same on every engine. */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
-import type { Quad } from "../domain/rdf.ts";
+import type { Quad, TermText } from "../domain/rdf.ts";
 import { requireScope, type Scope } from "../domain/scope.ts";
 import type * as port from "../ports/triple-store.ts";
 import { patternShape } from "./match-order.ts";
@@ -81,6 +81,14 @@ class EngineTripleStore implements port.TripleStore {
 
   async asserted(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly boolean[]> {
     return this.#engine.asserted(this.#key(scope, space), checkAsked("asserted", quads));
+  }
+
+  async mayUse(scope: Scope, space: string, terms: readonly TermText[]): Promise<readonly boolean[]> {
+    const key = this.#key(scope, space);
+    if (!Array.isArray(terms)) throw invalid(`mayUse takes a list of terms, got ${show(terms)}.`);
+    if (terms.length > tripleLimits.mayUseTermsMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `mayUse takes at most ${tripleLimits.mayUseTermsMax} terms; ask in several calls.`);
+    return this.#engine.mayUse(key, terms.map(canonicalTerm));
   }
 
   async ofSource(scope: Scope, space: string, source: string, options: port.MatchOptions = {}): Promise<port.SourcePage> {

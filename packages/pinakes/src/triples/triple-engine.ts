@@ -25,6 +25,8 @@ export interface TripleEngine {
   supports(space: SpaceKey, quads: readonly Quad[], limit: number): Promise<readonly (readonly Support[])[]>;
   /** Whether each quad is there without needing its supports. */
   asserted(space: SpaceKey, quads: readonly Quad[]): Promise<readonly boolean[]>;
+  /** False only for a term that no quad of the space uses. */
+  mayUse(space: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]>;
   /** Supports of a source behind a place, those of one quad next to each other; at most `limit` are looked at. */
   ofSource(space: SpaceKey, request: SourceRequest): Promise<SourceResult>;
   graphs(space: SpaceKey, after: string | undefined, limit: number): Promise<{ readonly graphs: readonly TermText[]; readonly next?: string | undefined }>;

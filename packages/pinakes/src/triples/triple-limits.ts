@@ -17,6 +17,7 @@ export const tripleLimits = Object.freeze({
   pageSpacesMax: 1_000,
   /** Of one call of `supports` or `asserted`. */
   supportsQuadsMax: 1_000,
+  mayUseTermsMax: 1_000,
   /** So many supports of one quad are told, at most. */
   supportsOfQuadMax: 1_000,
   /** Of all quads on a page of `ofSource` together. */

@@ -106,7 +106,13 @@ async function nextFrontier(graph: GraphSpace, edges: readonly Edge[], reached: 
       } else if (!reached.has(end)) note(ends, end, score);
     }
   const strongTexts = [...texts].toSorted((a, b) => b[1] - a[1]).slice(0, graphSearchLimits.frontierMax);
-  const named = await inTurns(strongTexts, graphSearchLimits.atOnceMax, async ([name, score]) => ({ score, entities: await entitiesNamed(graph, name) }));
+  const names = await graph.triples.mayUse(
+    graph.scope,
+    graph.space,
+    strongTexts.map(([name]) => literal(name)),
+  );
+  const known = strongTexts.filter((_, i) => names[i] === true);
+  const named = await inTurns(known, graphSearchLimits.atOnceMax, async ([name, score]) => ({ score, entities: await entitiesNamed(graph, name) }));
   for (const { score, entities } of named) for (const entity of entities) if (!reached.has(entity)) note(ends, entity, score / Math.sqrt(entities.length));
   const next = [...ends].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, graphSearchLimits.frontierMax);
   for (const [entity, score] of next) reached.set(entity, score);

@@ -1,7 +1,7 @@
 /** Entities that a question names: runs of its words, looked up as names and as parts of names. No model is asked. */
-import { literal, type TermText } from "../../domain/rdf.ts";
+import { literal, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { TripleStore } from "../../ports/triple-store.ts";
+import type { QuadPattern, TripleStore } from "../../ports/triple-store.ts";
 import { isStopword, labelKey, labelKeyPredicate, labelsGraph, labelWordPredicate } from "../extraction/index.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
 import { inTurns } from "./in-turns.ts";
@@ -25,9 +25,19 @@ const wordShare = 0.5;
 /** A text that triples hold as it is written in the question, of triples whose entities nobody gave names. */
 const statedShare = 0.8;
 
-export async function findEntities(graph: GraphSpace, question: string): Promise<readonly Seed[]> {
-  const lookups = lookupsOf(question);
-  const found = await inTurns(lookups, graphSearchLimits.atOnceMax, (lookup) => seedsOf(graph, lookup));
+export async function findEntities({ triples, scope, space }: GraphSpace, question: string): Promise<readonly Seed[]> {
+  const asked = lookupsOf(question).flatMap(questionsOf);
+  // Most words of a question are no names: one read tells which may be.
+  const may = await triples.mayUse(
+    scope,
+    space,
+    asked.map(({ pattern }) => pattern.o),
+  );
+  const found = await inTurns(
+    asked.filter((_, i) => may[i] === true),
+    graphSearchLimits.atOnceMax,
+    async (one) => seedsIn(one, (await triples.match(scope, space, one.pattern, { limit: graphSearchLimits.seedsPerNameMax + 1 })).quads),
+  );
   const best = new Map<TermText, Seed>();
   for (const seed of found.flat()) if ((best.get(seed.entity)?.score ?? 0) < seed.score) best.set(seed.entity, seed);
   return [...best.values()].toSorted((a, b) => b.score - a.score || (a.entity < b.entity ? -1 : 1)).slice(0, graphSearchLimits.seedsMax);
@@ -66,18 +76,23 @@ function rankOf({ words }: Lookup): number {
   return [1, 0, 2, 3, 4][words - 1] ?? 5;
 }
 
-async function seedsOf({ triples, scope, space }: GraphSpace, { key, written, words }: Lookup): Promise<readonly Seed[]> {
-  const limit = graphSearchLimits.seedsPerNameMax + 1;
-  const asked = [
-    { pattern: { p: labelKeyPredicate, o: literal(key), g: labelsGraph }, share: 1 },
-    { pattern: { o: literal(written) }, share: statedShare },
-    ...(words === 1 ? [{ pattern: { p: labelWordPredicate, o: literal(key), g: labelsGraph }, share: wordShare }] : []),
+interface Question {
+  readonly written: string;
+  readonly pattern: QuadPattern & { readonly o: TermText };
+  readonly share: number;
+}
+
+function questionsOf({ key, written, words }: Lookup): readonly Question[] {
+  return [
+    { written, pattern: { p: labelKeyPredicate, o: literal(key), g: labelsGraph }, share: 1 },
+    { written, pattern: { o: literal(written) }, share: statedShare },
+    ...(words === 1 ? [{ written, pattern: { p: labelWordPredicate, o: literal(key), g: labelsGraph }, share: wordShare }] : []),
   ];
-  const pages = await Promise.all(asked.map(async ({ pattern, share }) => ({ share, ...(await triples.match(scope, space, pattern, { limit })) })));
-  return pages.flatMap(({ share, quads }) => {
-    const entities = [...new Set(quads.filter(({ g, p }) => g !== labelsGraph || p === labelKeyPredicate || p === labelWordPredicate).map(({ s }) => s))];
-    // The more it may mean, the less sure is each.
-    const rarity = 1 / Math.sqrt(entities.length);
-    return entities.slice(0, graphSearchLimits.seedsPerNameMax).map((entity) => ({ entity, words: written, score: share * rarity }));
-  });
+}
+
+function seedsIn({ written, share }: Question, quads: readonly Quad[]): readonly Seed[] {
+  const entities = [...new Set(quads.filter(({ g, p }) => g !== labelsGraph || p === labelKeyPredicate || p === labelWordPredicate).map(({ s }) => s))];
+  // The more it may mean, the less sure is each.
+  const rarity = 1 / Math.sqrt(entities.length);
+  return entities.slice(0, graphSearchLimits.seedsPerNameMax).map((entity) => ({ entity, words: written, score: share * rarity }));
 }

@@ -16,6 +16,7 @@ async function isClosed(space: Space): Promise<void> {
   await failure(space.count({}), "CONFLICT");
   await failure(space.supports([one]), "CONFLICT");
   await failure(space.asserted([one]), "CONFLICT");
+  await failure(space.mayUse([iri("never-was")]), "CONFLICT");
   await failure(space.ofSource("doc"), "CONFLICT");
   await failure(space.graphs(), "CONFLICT");
 }

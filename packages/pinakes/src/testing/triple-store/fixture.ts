@@ -70,6 +70,11 @@ export class TripleFixture {
     return this.#countsTerms ? count : 0;
   }
 
+  /** What the engine tells of a term, which no quad uses unless told otherwise. */
+  mayUse(used = false): boolean {
+    return used || !this.#countsTerms;
+  }
+
   usage(expected: port.SpaceUsage): port.SpaceUsage {
     return { ...expected, terms: this.terms(expected.terms) };
   }
@@ -140,6 +145,10 @@ export class Space {
 
   asserted(quads: readonly Quad[]): Promise<readonly boolean[]> {
     return this.#store.asserted(this.scope, this.name, quads);
+  }
+
+  mayUse(terms: readonly TermText[]): Promise<readonly boolean[]> {
+    return this.#store.mayUse(this.scope, this.name, terms);
   }
 
   ofSource(source: string, options?: port.MatchOptions): Promise<port.SourcePage> {

@@ -1,7 +1,7 @@
 /** Random histories against the oracle, and several writers at once. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import { defaultGraph, iri, type Quad } from "../../domain/rdf.ts";
+import { defaultGraph, iri, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { QuadChange } from "../../ports/triple-store.ts";
 import { keyOf, quad, sorted, sortedParts, type TripleFixture } from "./fixture.ts";
 import { anyQuad, denseQuad, Oracle } from "./oracle.ts";
@@ -14,6 +14,14 @@ const step = fc.oneof(
   fc.record({ remove: some }),
   sources,
 );
+
+/** Those that were ever named, canonical as the oracle has them. */
+function termsOf(one: string | { readonly insert?: readonly Quad[]; readonly remove?: readonly Quad[] }): readonly TermText[] {
+  if (typeof one === "string") return [];
+  const oracle = new Oracle();
+  oracle.write({ insert: [...(one.insert ?? []), ...(one.remove ?? [])] });
+  return oracle.quads().flatMap(({ s, p, o, g }) => (g === defaultGraph ? [s, p, o] : [s, p, o, g]));
+}
 
 export function histories(fixture: TripleFixture): void {
   fixture.test("R-TG-72 R-TG-129 after any history rows, supports, counts and usage are exact, and every call told what it changed", async () => {
@@ -33,6 +41,9 @@ export function histories(fixture: TripleFixture): void {
         expect(sorted(await space.all({ g: iri("g") }))).toEqual(sorted(oracle.match({ g: iri("g") })));
         expect(await space.supports(quads)).toEqual(quads.map((row) => oracle.supports(row)));
         expect(await space.asserted(quads)).toEqual(quads.map((row) => oracle.asserted(row)));
+        const terms = [...new Set(steps.flatMap(termsOf))];
+        const used = new Set(quads.flatMap(({ s, p, o, g }) => [s, p, o, g]));
+        expect(await space.mayUse(terms)).toEqual(terms.map((term) => fixture.mayUse(used.has(term))));
         for (const source of ["a", "b", "A"]) expect(sortedParts(await space.allOfSource(source, 2))).toEqual(sortedParts(oracle.ofSource(source)));
         expect(await space.count({ g: defaultGraph })).toBe(oracle.match({ g: defaultGraph }).length);
         expect((await space.graphs(1)).toSorted()).toEqual(oracle.graphs().toSorted());

@@ -138,6 +138,12 @@ export function inputs(fixture: TripleFixture): void {
     expect(await space.asserted(rows)).toEqual(rows.map(() => false));
     await failure(space.asserted([...rows, quad("s", "p", "o")]), "LIMIT_EXCEEDED");
     await failure(space.asserted(7 as unknown as Quad[]), "INVALID");
+    const terms = Array.from({ length: tripleLimits.mayUseTermsMax }, (_, i) => iri(`never-${i}`));
+    expect(await space.mayUse(terms)).toEqual(terms.map(() => fixture.mayUse()));
+    expect(await space.mayUse([])).toEqual([]);
+    await failure(space.mayUse([...terms, iri("s")]), "LIMIT_EXCEEDED");
+    await failure(space.mayUse(7 as unknown as TermText[]), "INVALID");
+    await failure(space.mayUse(["no term"]), "INVALID");
     await failure(space.purge(tripleLimits.purgeRowsMax + 1), "INVALID");
     expect(await space.purge(tripleLimits.purgeRowsMax)).toEqual({ deleted: 0, done: true });
   });

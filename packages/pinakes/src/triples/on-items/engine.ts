@@ -122,6 +122,12 @@ export class ItemTripleEngine implements TripleEngine {
     return asserted;
   }
 
+  /** Words lie within the quads, and to look for each would cost what the question itself does. */
+  async mayUse({ tenant, space }: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]> {
+    const open = await this.#isOpen(this.#scope(tenant), space);
+    return terms.map(() => open);
+  }
+
   async ofSource({ tenant, space }: SpaceKey, request: SourceRequest): Promise<SourceResult> {
     const scope = this.#scope(tenant);
     if (!(await this.#isOpen(scope, space))) return { rows: [], next: undefined, examined: 0 };

@@ -14,6 +14,7 @@ import { fenceSpace, listSpaces, openSpace, unfenceSpace, usageOf } from "./spac
 import { assertedOf, supportsOf } from "./supports.ts";
 import { prepareTriples, type TripleTables } from "./tables.ts";
 import { TermTexts } from "./terms.ts";
+import { usesTerms } from "./uses-terms.ts";
 import { writeQuads } from "./write.ts";
 
 export class PostgresTripleEngine implements TripleEngine {
@@ -68,6 +69,10 @@ export class PostgresTripleEngine implements TripleEngine {
 
   async asserted(space: SpaceKey, quads: readonly Quad[]): Promise<readonly boolean[]> {
     return assertedOf(this.#database, this.#tables, space, quads);
+  }
+
+  async mayUse(space: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]> {
+    return usesTerms(this.#database, this.#tables, space, terms);
   }
 
   async ofSource(space: SpaceKey, request: SourceRequest): Promise<SourceResult> {

@@ -5,7 +5,7 @@
 import { extname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../../domain/errors.ts";
-import type { Quad } from "../../../domain/rdf.ts";
+import type { Quad, TermText } from "../../../domain/rdf.ts";
 import type { QuadChanges, QuadPattern, SpaceUsage, Support, TripleStoreCapabilities } from "../../../ports/triple-store.ts";
 import type { MatchRequest, MatchResult, PreparedChange, SourceRequest, SourceResult, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
@@ -73,6 +73,10 @@ export class SqliteTripleEngine implements TripleEngine {
 
   async asserted(key: SpaceKey, quads: readonly Quad[]): Promise<boolean[]> {
     return translated(() => this.#pages.asserted(key, quads));
+  }
+
+  async mayUse(key: SpaceKey, terms: readonly TermText[]): Promise<boolean[]> {
+    return translated(() => this.#pages.mayUse(key, terms));
   }
 
   async ofSource(key: SpaceKey, request: SourceRequest): Promise<SourceResult> {

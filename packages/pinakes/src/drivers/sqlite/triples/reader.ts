@@ -71,6 +71,13 @@ export class TripleReader {
     });
   }
 
+  mayUse(key: SpaceKey, terms: readonly TermText[]): boolean[] {
+    return this.#transaction(() => {
+      const space = this.#readable(key);
+      return terms.map((text) => space !== undefined && this.#terms.find(space, text) !== undefined);
+    });
+  }
+
   ofSource(key: SpaceKey, request: SourceRequest): SourceResult {
     return this.#transaction(() => {
       const space = this.#readable(key);
