@@ -43,6 +43,7 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
     expect(key).toMatch(/^pk_/);
     await expectAccessible(page);
     await made.getByRole("button", { name: "I have copied it" }).click();
+    await made.waitFor({ state: "detached" });
     await page.getByRole("cell", { name: hostile, exact: true }).waitFor();
     expect(await page.locator("body").innerText()).not.toContain(key);
     const call = () => fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
@@ -96,7 +97,10 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
     expect(complaints).toEqual([]);
     await page.goto(`${server.url}/jobs?tab=queues`);
     await page.getByRole("alert").getByText("You may not do this").waitFor();
-    expect(complaints.splice(0)).toEqual([expect.stringContaining("status of 403")]);
+    // The page asks again every few seconds.
+    expect(complaints).toContainEqual(expect.stringContaining("status of 403"));
+    await page.goto("about:blank");
+    expect(complaints.splice(0).filter((text) => !text.includes("status of 403"))).toEqual([]);
     await close();
   });
 });

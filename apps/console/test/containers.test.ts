@@ -1,6 +1,17 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  scrollUntil,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const hostile = '<img src=x onerror="document.title=1">';
@@ -28,16 +39,15 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   const orderPath = (id: string, customer: string) => `/v1/containers/orders/items/${id}?pk=${customer}`;
   const type = async (page: Page, from: string, to: string) => {
     const editor = page.getByRole("textbox", { name: "Document as JSON" });
-    const text = await editor.innerText();
-    expect(text).toContain(from);
-    await editor.fill(text.replace(from, to));
+    await eventually(() => editor.innerText()).toContain(from);
+    await editor.fill((await editor.innerText()).replace(from, to));
   };
 
   /** Key by key: text that replaces coloured text in one go takes its colour along, as a style that the page's policy refuses. */
   const write = async (page: Page, editor: Locator, text: string) => {
     await editor.press("Control+a");
     await editor.press("Delete");
-    await page.keyboard.insertText(text);
+    await page.keyboard.type(text);
   };
 
   it("from the list to ten thousand items: only those in sight are in the page, and the last one is reached by scrolling", async () => {
@@ -48,18 +58,10 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await page.getByRole("cell", { name: "orders", exact: true }).click();
     const table = page.getByRole("table", { name: "Items of orders" });
     await table.getByRole("cell", { name: "order-00000" }).waitFor();
-    expect(await table.getByText(hostile).first().isVisible()).toBe(true);
+    await table.getByText(hostile).first().waitFor();
     await expectAccessible(page);
     await screenshot(page, "containers-items");
-    await expect
-      .poll(
-        async () => {
-          await table.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-          return table.getByRole("cell", { name: "order-09999" }).isVisible();
-        },
-        { timeout: 50_000 },
-      )
-      .toBe(true);
+    await scrollUntil(table, table.getByRole("cell", { name: "order-09999" }));
     await page.getByText(`${rows} rows`, { exact: true }).waitFor();
     expect(await table.getByRole("row").count()).toBeLessThan(100);
     expect(await page.title()).toBe("Pinakes");
@@ -90,7 +92,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Take theirs" }).click();
     await page.getByRole("textbox", { name: "Document as JSON" }).getByText('"final"').waitFor();
-    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
     expect(await server.api("GET", orderPath("order-00001", "c1"))).toMatchObject({ status: "final" });
     // The browser tells of each refusal itself.
     expect(complaints.splice(0).filter((text) => !text.includes("status of 412"))).toEqual([]);
@@ -103,7 +105,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await page.getByRole("button", { name: "Save" }).waitFor();
     await type(page, '"status": "paid"', '"status": ');
     await page.getByText("This is not valid JSON.").waitFor();
-    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
     await page.getByRole("button", { name: "Undo changes" }).click();
     await type(page, '"paid"', '"kept"');
     await server.api("DELETE", orderPath("order-00003", "c3"));
@@ -181,6 +183,8 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await expectAccessible(page);
     await confirm.getByRole("button", { name: "Delete" }).click();
     await page.getByText("The item is deleted").waitFor();
+    // The question, and the item behind it.
+    await page.getByRole("dialog").first().waitFor({ state: "detached" });
     expect(complaints.splice(0).filter((text) => !text.includes("status of 412"))).toEqual([]);
     await page.getByRole("cell", { name: "b", exact: true }).waitFor({ state: "detached" });
     await expectAccessible(page);

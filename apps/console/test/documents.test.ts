@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { browserPath, eventually, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const tooLargeBytes = 51 * 1_048_576;
@@ -39,7 +39,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
 
   async function indexed(name: string): Promise<Listed["items"][number]> {
     const found = async () => (await listed()).find((one) => one.name === name && one.status === "indexed");
-    await expect.poll(found, { timeout: 30_000 }).toBeDefined();
+    await eventually(found).toBeDefined();
     return (await found()) as Listed["items"][number];
   }
 
@@ -79,7 +79,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     await page.getByRole("row").filter({ hasText: "broken.pdf" }).getByText("damaged or incomplete").waitFor();
     await choose(page, [await file("notes.txt", "Other words about lighthouses and fog.")]);
     await page.getByRole("button", { name: "Add as a new version: notes.txt" }).click();
-    await expect.poll(async () => (await listed()).find(({ name }) => name === "notes.txt")?.version).toBe(2);
+    await eventually(async () => (await listed()).find(({ name }) => name === "notes.txt")?.version).toBe(2);
     await indexed("notes.txt");
     // Only what was refused by the server is noted by the browser.
     expect(complaints.splice(0).filter((text) => !/40[09]/.test(text))).toEqual([]);
@@ -89,9 +89,9 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
   it("tells how much of a file is sent, and stops when it is told to", async () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/collections/kb/papers");
-    // A slow line: the file would take a minute.
+    // A slow line: the file would take ten minutes.
     const line = await page.context().newCDPSession(page);
-    await line.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 });
+    await line.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 10_000 });
     await choose(page, [await file("slow.txt", "slowly ".repeat(900_000))]);
     await row(page, "slow.txt")
       .getByText(/Sending, \d+ %/)
@@ -143,8 +143,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     const { page, close } = await openPage(browser);
     await signedIn(page, server, `${at}?start=${start}&end=${start + 13}`);
     const mark = page.getByRole("region", { name: "Text of the document" }).locator("mark");
-    await mark.first().waitFor();
-    expect((await mark.allTextContents()).join("")).toBe("Sentence 1400");
+    await eventually(async () => (await mark.allTextContents()).join("")).toBe("Sentence 1400");
     await expectAccessible(page);
     // The first passage, by its list: the text goes back to its beginning.
     await page
@@ -167,6 +166,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     expect(download.suggestedFilename()).toBe("log.txt");
     await page.setViewportSize(phone.viewport);
     await page.getByRole("tab", { name: "Text" }).click();
+    await page.getByRole("tabpanel", { name: "Text" }).waitFor();
     await expectNoSidewaysScroll(page);
     await close();
   });

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { browserPath, eventually, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
 import { addDocuments } from "./support/documents.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
@@ -28,23 +28,23 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await page.getByRole("button", { name: "How do I restart the workers without losing messages?" }).click();
     const answers = page.getByRole("region", { name: "Passages that answer the question" });
     const best = answers.getByRole("link", { name: /incident-runbook\.md.*Queue backlog/ }).first();
-    await best.waitFor();
-    expect(await best.locator("mark").allTextContents()).toEqual(expect.arrayContaining(["restart", "workers"]));
+    await eventually(() => best.locator("mark").allTextContents()).toEqual(expect.arrayContaining(["restart", "workers"]));
     await expectAccessible(page);
     await screenshot(page, "first-answer");
     await best.click();
     await page.getByRole("heading", { level: 1, name: "incident-runbook.md" }).waitFor();
     const text = page.getByRole("region", { name: "Text of the document" });
     const mark = text.locator("mark");
-    await mark.waitFor();
-    expect(await mark.textContent()).toContain("drain them first");
-    expect(await isWithin(page)).toBe(true);
+    await mark.getByText("drain them first").waitFor();
+    await eventually(() => isWithin(page)).toBe(true);
     await expectAccessible(page);
     await screenshot(page, "citation");
     // Back at the question, with its answers.
     await page.goBack();
     await answers.waitFor();
-    expect(await page.getByRole("searchbox", { name: "Ask your documents" }).inputValue()).toBe("How do I restart the workers without losing messages?");
+    await eventually(() => page.getByRole("searchbox", { name: "Ask your documents" }).inputValue()).toBe(
+      "How do I restart the workers without losing messages?",
+    );
     await close();
   });
 
@@ -79,17 +79,17 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await signedIn(page, server, `/?q=${encodeURIComponent("price of part P-118")}`);
     const best = page.getByRole("link", { name: /parts\.csv/ }).first();
     await best.locator("mark", { hasText: /^P-118$/ }).waitFor();
-    expect(await best.textContent()).toContain("P-118,spare part of steel,18.50");
+    await eventually(() => best.textContent()).toContain("P-118,spare part of steel,18.50");
     await best.click();
     const word = page.getByRole("region", { name: "Text of the document" }).locator("strong", { hasText: /^P-118$/ });
     await word.waitFor();
-    await expect.poll(async () => ((await word.boundingBox())?.y ?? -1) > 0 && ((await word.boundingBox())?.y ?? Infinity) < 800).toBe(true);
+    await eventually(async () => ((await word.boundingBox())?.y ?? -1) > 0 && ((await word.boundingBox())?.y ?? Infinity) < 800).toBe(true);
     await page.getByText("Words of the question").waitFor();
     await expectAccessible(page);
     await signedIn(page, server, "/?q=zxqv");
     await page.getByText("Nothing fits well; these are the nearest passages.").waitFor();
     // The collection that came with the repository holds nothing, and is not in the way.
-    expect(await page.getByRole("link", { name: "Parts", exact: true }).count()).toBe(1);
+    await eventually(() => page.getByRole("link", { name: "Parts", exact: true }).count()).toBe(1);
     expect(await page.getByRole("link", { name: "Default Collection" }).count()).toBe(0);
     await close();
   });
@@ -126,7 +126,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
       .getByRole("link", { name: /zebra\.txt/ })
       .first()
       .waitFor();
-    expect(await page.getByRole("searchbox", { name: "Ask your documents" }).inputValue()).toBe('<img src=x onerror="alert(1)"> zebra');
+    await eventually(() => page.getByRole("searchbox", { name: "Ask your documents" }).inputValue()).toBe('<img src=x onerror="alert(1)"> zebra');
     await page.getByLabel("Into the collection").selectOption({ label: "A new collection" });
     await page.getByLabel("Name of the new collection").fill("<script>alert(1)</script>");
     await drop(page, "a.txt", "a");

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, scrollUntil, signedIn } from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const hostile = "<b>bold</b><img src=x onerror='document.title=1'>";
@@ -48,12 +48,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     await feed.getByText("left out of the context").first().waitFor();
     await expectAccessible(page);
     await screenshot(page, "memories-session");
-    await expect
-      .poll(async () => {
-        await feed.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-        return feed.getByText(`Message ${messages - 1} about`).isVisible();
-      })
-      .toBe(true);
+    await scrollUntil(feed, feed.getByText(`Message ${messages - 1} about`));
     await feed.getByText("in the context", { exact: true }).last().waitFor();
     expect(await feed.getByRole("article").count()).toBeLessThan(60);
     expect(await page.title()).toBe("Pinakes");
@@ -84,6 +79,8 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     await expectAccessible(page);
     await fork.getByRole("button", { name: "Fork" }).click();
     await page.waitForURL(/session=branch/);
+    await fork.waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "branch", exact: true }).waitFor();
     await page.getByText("short", { exact: true }).waitFor();
     expect(await server.api("GET", "/v1/agents/support/sessions/branch")).toMatchObject({ message_count: 1, forked_from: "short" });
     await expectNoSidewaysScroll(page);
@@ -95,7 +92,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     await button.click();
     await page.getByText("1 message is deleted").waitFor();
     await page.getByRole("cell", { name: "long" }).waitFor();
-    expect(await page.getByRole("cell", { name: "branch" }).count()).toBe(0);
+    await page.getByRole("cell", { name: "branch" }).waitFor({ state: "detached" });
     await expectAccessible(page);
     await close();
   });

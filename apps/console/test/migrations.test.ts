@@ -3,7 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  closeByEscape,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 describe.skipIf(browserPath === undefined)("console: migrations", () => {
@@ -24,11 +35,11 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
   });
 
   const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-  const enabled = async (page: Page) => {
-    const buttons = await page.getByRole("button", { name: /^(Plan again|Copy|Compare|Switch|Finish|Roll back)$/ }).all();
-    const states = await Promise.all(buttons.map(async (button) => ((await button.isEnabled()) ? [await button.innerText()] : [])));
-    return states.flat();
-  };
+  /** All at one moment. */
+  const enabled = (page: Page) =>
+    page
+      .getByRole("button", { name: /^(Plan again|Copy|Compare|Switch|Finish|Roll back)$/, disabled: false })
+      .evaluateAll((buttons) => buttons.map((button) => (button as HTMLElement).innerText));
 
   it("a collection is moved step by step; only what the state allows can be pressed, and the way back is one of them", async () => {
     const { page, close } = await openPage(browser);
@@ -43,32 +54,35 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await form.getByLabel("To the repository: id").fill("kb");
     await expectAccessible(page);
     await form.getByLabel("To the repository", { exact: true }).selectOption({ label: "Archive" });
-    expect(await form.getByLabel("To the repository: id").count()).toBe(0);
+    await form.getByLabel("To the repository: id").waitFor({ state: "detached" });
     await form.getByRole("button", { name: "Make the plan" }).click();
     await page.getByRole("heading", { name: "Migration: Move a collection inside the workspace" }).waitFor();
-    await expect.poll(() => enabled(page)).toEqual(["Plan again", "Copy", "Roll back"]);
+    await eventually(() => enabled(page)).toEqual(["Plan again", "Copy", "Roll back"]);
     await press(page, "Copy");
-    await expect.poll(() => enabled(page)).toEqual(["Copy", "Compare", "Roll back"]);
+    await eventually(() => enabled(page)).toEqual(["Copy", "Compare", "Roll back"]);
     await press(page, "Compare");
-    await expect.poll(() => enabled(page)).toEqual(["Compare", "Switch", "Roll back"]);
+    await eventually(() => enabled(page)).toEqual(["Compare", "Switch", "Roll back"]);
     const units = page.getByRole("table", { name: "Units of the migration" });
     await units.getByText("equal").waitFor();
     await units.getByRole("row").nth(1).click();
-    await page.getByRole("dialog", { name: "kb/old" }).getByText("Hash of what is here").waitFor();
+    const unit = page.getByRole("dialog", { name: "kb/old" });
+    await unit.getByText("Hash of what is here").waitFor();
     await expectAccessible(page);
-    await page.keyboard.press("Escape");
+    await closeByEscape(unit);
     await press(page, "Switch");
     await page.getByRole("dialog", { name: "Switch to the new collections?" }).getByRole("button", { name: "Switch" }).click();
-    await expect.poll(() => enabled(page)).toEqual(["Finish", "Roll back"]);
+    await eventually(() => enabled(page)).toEqual(["Finish", "Roll back"]);
     expect(await server.api("GET", "/v1/repositories/attic/collections/new")).toMatchObject({ status: "ACTIVE" });
     await page.getByText("Old form kept until").waitFor();
     await screenshot(page, "migration");
     await press(page, "Roll back");
-    await page.getByRole("dialog", { name: "Roll back?" }).getByRole("button", { name: "Roll back" }).click();
-    await page.getByText("rolled back").first().waitFor();
-    await expect.poll(() => enabled(page)).toEqual([]);
+    const asked = page.getByRole("dialog", { name: "Roll back?" });
+    await asked.getByRole("button", { name: "Roll back" }).click();
+    await asked.waitFor({ state: "detached" });
     await page.getByText("in use again").waitFor();
-    expect(await page.getByText("Old form kept until").count()).toBe(0);
+    await page.getByText("rolled back").first().waitFor();
+    await page.getByText("Old form kept until").waitFor({ state: "detached" });
+    await eventually(() => enabled(page)).toEqual([]);
     expect(await server.api("GET", "/v1/repositories/kb/collections/old")).toMatchObject({ status: "ACTIVE" });
     await close();
   });
@@ -94,7 +108,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await form.getByLabel("File or folder").fill(join(folder, "rows.jsonl"));
     await form.getByRole("button", { name: "Make the plan" }).click();
     await page.getByRole("heading", { name: /^Problems of the plan/ }).waitFor();
-    await expect.poll(() => enabled(page)).toEqual(["Plan again", "Roll back"]);
+    await eventually(() => enabled(page)).toEqual(["Plan again", "Roll back"]);
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
     await screenshot(page, "migration-problems-phone");

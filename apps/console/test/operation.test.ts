@@ -1,7 +1,18 @@
 /** What went wrong is seen, understood, and tried again or thrown away. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  closeByEscape,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startOperationServer, type OperationServer } from "./support/operation.ts";
 import { sendPoison } from "./support/poison.ts";
 
@@ -25,11 +36,11 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await page.getByRole("link", { name: /Look: 4 messages were given up/ }).click();
     await page.waitForURL(/queue=vector-storage-management/);
     const letters = page.getByRole("table", { name: "Dead letters" });
-    await expect.poll(() => letters.getByRole("row").count()).toBe(5);
+    await eventually(() => letters.getByRole("row").count()).toBe(5);
     await letters.getByRole("row").nth(1).getByRole("cell").first().click();
     await page.getByRole("dialog").getByText(hostile).waitFor();
     await expectAccessible(page);
-    await page.keyboard.press("Escape");
+    await closeByEscape(page.getByRole("dialog"));
     await letters
       .getByRole("button", { name: /^Try again/ })
       .first()
@@ -37,9 +48,9 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await page.getByText("It is back in the queue").waitFor();
     // What is wrong with it stays wrong: it comes back.
     const dead = async () => (await server.api<{ readonly items: readonly unknown[] }>("GET", "/v1/queues/vector-storage-management/dead")).items.length;
-    await expect.poll(dead).toBe(4);
+    await eventually(dead).toBe(4);
     await page.reload();
-    await expect.poll(() => letters.getByRole("row").count()).toBe(5);
+    await eventually(() => letters.getByRole("row").count()).toBe(5);
     await screenshot(page, "operation-dead-letters");
     await page.getByRole("button", { name: "Discard all" }).click();
     const asked = page.getByRole("dialog", { name: "Discard all 4?" });
@@ -67,14 +78,21 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await expectAccessible(page);
     await sheet.getByRole("button", { name: "Try again" }).click();
     await page.getByText("It is tried again").waitFor();
-    await page.keyboard.press("Escape");
+    await closeByEscape(sheet);
     expect(new URL(page.url()).searchParams.get("status")).toBe("failed");
     await page.getByLabel("Status").selectOption("");
-    await page.getByLabel("Collection, job or error").fill("papers");
+    await page.getByLabel("Collection, job or error").pressSequentially("papers");
+    await page.waitForURL(({ searchParams }) => !searchParams.has("status") && searchParams.get("q") === "papers");
     await jobs.getByRole("cell", { name: "Knowledge / papers" }).first().waitFor();
-    const before = await jobs.getByRole("row").count();
+    const uploads = async () => {
+      const { items } = await server.api<{ readonly items: readonly { readonly kind: string; readonly collection_id: string }[] }>("GET", "/v1/jobs");
+      return items.filter(({ kind, collection_id }) => kind === "ingest" && collection_id === "papers").length;
+    };
+    const before = await uploads();
+    // And the head.
+    await eventually(() => jobs.getByRole("row").count()).toBe(before + 1);
     await server.upload("papers", "good.txt", "Restart the queue when it waits.");
-    await expect.poll(() => jobs.getByRole("row").count()).toBe(before + 1);
+    await eventually(() => jobs.getByRole("row").count()).toBe(before + 2);
     await jobs.getByRole("row").nth(1).getByText("succeeded").waitFor();
     await jobs.getByRole("row").nth(1).getByRole("progressbar", { name: "1 of 1" }).waitFor();
     await page.getByLabel("Collection, job or error").fill("nothing like that");

@@ -1,7 +1,17 @@
 import { readFile } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  closeByEscape,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const hourMs = 3_600_000;
@@ -88,8 +98,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await sheet.getByText('"[redacted]"').waitFor();
     await expectAccessible(page);
     await screenshot(page, "tools-call");
-    await page.keyboard.press("Escape");
-    await sheet.waitFor({ state: "detached" });
+    await closeByEscape(sheet);
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export as CSV" }).click()]);
     expect((await readFile(await download.path(), "utf8")).trim().split("\n")).toHaveLength(11);
     await page.getByRole("tab", { name: "Proof" }).click();

@@ -43,9 +43,10 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await signedIn(page, server, "/workflows");
     await page.getByRole("button", { name: "in progress (3)" }).click();
     await page.waitForURL(/status=in_progress/);
-    expect(await page.getByRole("cell", { name: "Other" }).count()).toBe(0);
+    await page.getByRole("cell", { name: "Other" }).waitFor({ state: "detached" });
     // As many as its page tells, although no change of the workflow wrote it.
     await page.getByRole("row").filter({ hasText: hostile }).getByText("2 of 4", { exact: true }).waitFor();
+    expect(await page.getByRole("cell", { name: "Other" }).count()).toBe(0);
     await expectAccessible(page);
     await page.getByRole("cell", { name: hostile }).click();
     await page.getByRole("heading", { level: 1, name: hostile }).waitFor();
@@ -72,7 +73,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await page.getByRole("dialog", { name: "Pause" }).getByRole("button", { name: "Pause" }).click();
     await page.getByRole("heading", { level: 1 }).getByText("paused", { exact: true }).waitFor();
     await expectNoSidewaysScroll(page);
-    await server.api("POST", "/v1/workflows/run:resume", { owner: "worker-7", lease_seconds: 60 });
+    await server.api("POST", "/v1/workflows/run:resume", { owner: "worker-7", lease_seconds: 600 });
     await page.getByText(/Held by worker-7, fencing token 1/).waitFor();
     await page.getByRole("heading", { level: 1 }).getByText("in progress", { exact: true }).waitFor();
     await page.getByRole("button", { name: "More" }).click();
@@ -90,6 +91,8 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     const retry = page.getByRole("dialog", { name: "Retry" });
     await retry.getByLabel("Fencing token (optional)").fill("1");
     await retry.getByRole("button", { name: "Retry" }).click();
+    // What stands behind an open dialog is hidden: only when it has closed does the page say something.
+    await retry.waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "Why it failed" }).waitFor({ state: "detached" });
     expect(await server.api("GET", "/v1/workflows/run")).toMatchObject({ status: "in_progress", metadata: { retry_count: 1 } });
     expect(complaints.splice(0)).toEqual([]);

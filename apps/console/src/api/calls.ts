@@ -32,6 +32,11 @@ export function beginCall(call: Pick<Call, "method" | "path" | "body" | "content
   return (status) => set(calls.map((one) => (one.id === id ? { ...one, status, ms: performance.now() - began } : one)));
 }
 
+/** Another person at the same browser does not see what was sent before. */
+export function forgetCalls(): void {
+  set([]);
+}
+
 export function useCalls(): readonly Call[] {
   return useSyncExternalStore(subscribe, () => calls);
 }

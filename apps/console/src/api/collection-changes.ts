@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type Collection, type CollectionId, type Metadata, type Repository } from "./collections.ts";
 import { get, path, post, request } from "./request.ts";
-import type { Job } from "./work.ts";
+import type { JobRow } from "./jobs.ts";
 
 /** null: as the repository has it. */
 export interface CollectionInput {
@@ -36,8 +36,8 @@ export function archiveCollection(id: CollectionId, how: "archive" | "unarchive"
   return post<Collection>(`${collectionPath(id)}:${how}`, undefined, { ifMatch });
 }
 
-export function reindexCollection(id: CollectionId): Promise<Job> {
-  return post<Job>(`${collectionPath(id)}:reindex`);
+export function reindexCollection(id: CollectionId): Promise<JobRow> {
+  return post<JobRow>(`${collectionPath(id)}:reindex`);
 }
 
 export interface Deletion {
@@ -49,9 +49,9 @@ export interface Deletion {
   readonly allowPartial?: boolean;
 }
 
-export async function deleteCollection(id: CollectionId, { purge, incarnation, ifMatch, allowPartial }: Deletion): Promise<Job> {
+export async function deleteCollection(id: CollectionId, { purge, incarnation, ifMatch, allowPartial }: Deletion): Promise<JobRow> {
   const query = { purge: purge ? true : undefined, confirm: purge ? id.cid : undefined, incarnation, allow_partial: allowPartial === true ? true : undefined };
-  return (await request<Job>("DELETE", collectionPath(id), { query, ifMatch })).body;
+  return (await request<JobRow>("DELETE", collectionPath(id), { query, ifMatch })).body;
 }
 
 /** Also when it is in the trash. */

@@ -1,5 +1,6 @@
 /** What belongs to a document: its text, passages, versions, and what it states. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { documentStrings } from "../strings/documents.ts";
 import { documentPath, type Document, type DocumentId } from "./documents.ts";
 import { pagedOptions } from "./page.ts";
 import { get, post, request } from "./request.ts";
@@ -98,7 +99,7 @@ export function reindexDocument(id: DocumentId): Promise<Document> {
 export async function downloadDocument(id: DocumentId, version?: number): Promise<void> {
   const { url } = await get<{ readonly url: string }>(`${documentPath(id)}/download`, { query: { version } });
   const at = new URL(url, location.origin);
-  if (at.protocol !== "https:" && at.protocol !== "http:") throw new TypeError("The link of the server is none that can be opened.");
+  if (at.protocol !== "https:" && at.protocol !== "http:") throw new TypeError(documentStrings.actions.downloadNoLink);
   const link = document.createElement("a");
   link.href = at.href;
   link.download = "";

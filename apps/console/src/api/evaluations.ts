@@ -4,7 +4,7 @@ import type { Fusion } from "./explained-search.ts";
 import { pagedOptions } from "./page.ts";
 import { get, path, post, request } from "./request.ts";
 import type { SearchQuestion } from "./search.ts";
-import type { Job } from "./work.ts";
+import type { JobRow } from "./jobs.ts";
 
 export interface RunConfiguration {
   readonly mode?: SearchQuestion["mode"];
@@ -83,6 +83,6 @@ export function createEvaluation(input: NewEvaluation): Promise<Evaluation> {
   return post<Evaluation>("/v1/evaluations", input);
 }
 
-export function runEvaluation(id: string, configuration: RunConfiguration): Promise<Job> {
-  return post<Job>(`${path`/v1/evaluations/${id}`}:run`, configuration);
+export function runEvaluation(id: string, configuration: RunConfiguration): Promise<JobRow> {
+  return post<JobRow>(`${path`/v1/evaluations/${id}`}:run`, configuration);
 }

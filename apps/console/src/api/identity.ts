@@ -27,7 +27,7 @@ export const meOptions = queryOptions({
 });
 
 export async function signIn(token: string): Promise<void> {
-  const { csrf_token } = await post<{ readonly csrf_token: string }>("/v1/sessions", { token });
+  const { csrf_token } = await post<{ readonly csrf_token: string }>("/v1/sessions", { token }, { secret: true });
   keepCsrfToken(csrf_token);
 }
 

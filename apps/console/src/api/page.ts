@@ -19,3 +19,31 @@ export function pagedOptions<Item>(queryKey: QueryKey, at: string, query: Reques
     select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items) }),
   });
 }
+
+/** What a list needs to go on. */
+export interface More {
+  readonly has: boolean;
+  readonly loading: boolean;
+  readonly load: () => void;
+  /** Why the next page did not come; undefined when it was not asked for, or came. */
+  readonly error: unknown;
+}
+
+interface PagedList {
+  readonly hasNextPage: boolean;
+  readonly isFetchingNextPage: boolean;
+  readonly isFetchNextPageError: boolean;
+  readonly error: unknown;
+  readonly fetchNextPage: (options: { readonly cancelRefetch: boolean }) => unknown;
+}
+
+/** A page that failed is not asked for again by itself, which would go on without end: the reader says when. */
+export function moreOf({ hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage }: PagedList): More {
+  return {
+    has: hasNextPage && !isFetchNextPageError,
+    loading: isFetchingNextPage,
+    // While the pages that are there are read again, the next one waits: it would end that reading.
+    load: () => void fetchNextPage({ cancelRefetch: false }),
+    error: isFetchNextPageError ? error : undefined,
+  };
+}

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
 import type { Page } from "./page.ts";
 import { get, post, request } from "./request.ts";
-import type { Job } from "./work.ts";
+import type { JobRow } from "./jobs.ts";
 
 export interface Pipeline {
   readonly pipeline_id: string;
@@ -56,8 +56,8 @@ export function createPipeline(id: CollectionId, input: NewPipeline): Promise<Pi
   return post<Pipeline>(allPath(id), input);
 }
 
-export function runPipeline(id: CollectionId, pid: string, force: boolean): Promise<Job> {
-  return post<Job>(`${onePath(id, pid)}:run`, force ? { force } : undefined);
+export function runPipeline(id: CollectionId, pid: string, force: boolean): Promise<JobRow> {
+  return post<JobRow>(`${onePath(id, pid)}:run`, force ? { force } : undefined);
 }
 
 export async function deletePipeline(id: CollectionId, pid: string): Promise<void> {

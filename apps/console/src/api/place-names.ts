@@ -1,13 +1,8 @@
-/** Names of repositories and collections for lists that have their ids only. What is deleted or another's has no name here. */
-import { useQuery } from "@tanstack/react-query";
+/** Names of repositories and collections for screens that have their ids only. What is deleted or another's has no name here. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { uiStrings } from "../strings/ui.ts";
 import { refOf } from "./collection-ref.ts";
-import { repositoriesOptions, type Collection, type Repository } from "./collections.ts";
-import type { Page } from "./page.ts";
-import { get } from "./request.ts";
-
-/** The server gives no more at once; the newest are those that lists are about. */
-const collectionsMax = 100;
+import { collectionOptions, collectionsOptions, repositoriesOptions, type Collection, type CollectionId, type Repository } from "./collections.ts";
 
 interface PlaceIds {
   readonly repository_id: string;
@@ -31,11 +26,24 @@ export function placeName(
   };
 }
 
+/** Of the newest collections, as far as the list of them was read: those are what lists are about. */
 export function usePlaceName(): PlaceName {
   const repositories = useQuery(repositoriesOptions).data?.items;
-  const collections = useQuery({
-    queryKey: ["collections", "names"],
-    queryFn: ({ signal }) => get<Page<Collection>>("/v1/collections", { query: { limit: collectionsMax }, signal }),
-  }).data?.items;
+  const collections = useInfiniteQuery(collectionsOptions()).data?.items;
   return placeName(repositories ?? [], collections ?? []);
+}
+
+/** Undefined as long as it is not known, or when it is gone. The list has most of them at once; only one that it lacks is asked for. */
+export function useCollection({ rid, cid }: CollectionId): Collection | undefined {
+  const list = useInfiniteQuery(collectionsOptions()).data?.items;
+  const listed = list?.find((one) => one.repository_id === rid && one.collection_id === cid);
+  const asked = useQuery({ ...collectionOptions({ rid, cid }), enabled: list !== undefined && listed === undefined }).data;
+  return listed ?? asked;
+}
+
+const madeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Which repository, and the id where somebody chose it. */
+export function placeOf({ repository_name, collection_id }: Collection): string {
+  return madeId.test(collection_id) ? repository_name : `${repository_name} / ${collection_id}`;
 }

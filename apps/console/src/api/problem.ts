@@ -1,4 +1,6 @@
 /** Why a call did not do what it was asked. */
+import { stateStrings } from "../strings/states.ts";
+
 export interface ProblemBody {
   readonly type?: string;
   readonly title?: string;
@@ -17,7 +19,7 @@ export class ProblemError extends Error {
   readonly problem: ProblemBody;
 
   constructor(status: number, problem: ProblemBody) {
-    super(problem.detail ?? problem.title ?? `The server answered ${status}.`);
+    super(problem.detail ?? problem.title ?? stateStrings.answered(status));
     this.status = status;
     this.problem = problem;
   }

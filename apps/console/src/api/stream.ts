@@ -1,4 +1,9 @@
-/** Server-sent events of one thing on the page. The browser comes back by itself after a break and goes on behind the last event. */
+/**
+ * Server-sent events of one thing on the page. The browser comes back by itself after a break and goes on behind the last event.
+ *
+ * As for the events of the whole page (events.ts), a page that nobody looks at has no stream. One that is opened anew goes on behind the
+ * last event where the server takes its id in the address; elsewhere the screen is told that it missed something.
+ */
 import { useEffect, useEffectEvent, useState } from "react";
 import { beginCall } from "./calls.ts";
 import { onHealed } from "./connection.ts";
@@ -10,33 +15,111 @@ interface StreamOptions<Event> {
   /** The names of its events. */
   readonly types: readonly string[];
   readonly onEvent: (event: Event) => void;
+  /** The parameter of the address that takes the id of the last event. */
+  readonly cursor?: string;
+  /** It was closed for a while, and what happened then was not told. */
+  readonly onMissed?: () => void;
 }
 
-export function useStream<Event>({ at, types, onEvent }: StreamOptions<Event>): StreamState {
+/** The browser gives up on a stream that was refused, as by a server that is just starting. One of a thing that is gone stays refused. */
+const againFirstMs = 2_000;
+const againMostMs = 60_000;
+
+export function useStream<Event>({ at, types, onEvent, cursor, onMissed }: StreamOptions<Event>): StreamState {
   const [state, setState] = useState<StreamState>("connecting");
   const heard = useEffectEvent(onEvent);
+  const missed = useEffectEvent(() => onMissed?.());
   const names = types.join(" ");
-  const [opening, setOpening] = useState(0);
-  // The browser gives up on a stream that was refused, as by a server that is just starting.
-  const openAgain = useEffectEvent(() => {
-    if (state === "closed") setOpening((count) => count + 1);
-  });
-  useEffect(() => onHealed(() => openAgain()), []);
   useEffect(() => {
-    setState("connecting");
-    const ended = beginCall({ method: "GET", path: at, body: undefined, contentType: undefined });
-    const source = new EventSource(at);
-    source.addEventListener("open", () => {
-      ended(200);
-      setState("open");
-    });
-    source.addEventListener("error", () => {
-      if (source.readyState !== EventSource.CLOSED) return setState("connecting");
-      ended(0);
-      setState("closed");
-    });
-    for (const name of names.split(" ")) source.addEventListener(name, (message) => heard(JSON.parse(message.data as string) as Event));
-    return () => source.close();
-  }, [at, names, opening]);
+    let stream: OpenStream | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let lastId = "";
+    let opened = false;
+    let againMs = againFirstMs;
+    const close = () => {
+      clearTimeout(timer);
+      stream?.close();
+      stream = undefined;
+    };
+    const open = () => {
+      clearTimeout(timer);
+      if (stream !== undefined || document.hidden) return;
+      setState("connecting");
+      stream = openStream(addressOf(at, cursor, lastId), names.split(" "), {
+        opened: () => {
+          if (opened && lastId === "") missed();
+          opened = true;
+          againMs = againFirstMs;
+          setState("open");
+        },
+        broken: () => setState("connecting"),
+        refused: () => {
+          close();
+          // The server may have forgotten where that was.
+          lastId = "";
+          setState("closed");
+          timer = setTimeout(open, againMs);
+          againMs = Math.min(againMs * 2, againMostMs);
+        },
+        heard: (message) => {
+          if (cursor !== undefined && message.lastEventId !== "") lastId = message.lastEventId;
+          heard(JSON.parse(message.data) as Event);
+        },
+      });
+    };
+    const looked = () => (document.hidden ? close() : open());
+    open();
+    document.addEventListener("visibilitychange", looked);
+    const notHealed = onHealed(open);
+    return () => {
+      notHealed();
+      document.removeEventListener("visibilitychange", looked);
+      close();
+    };
+  }, [at, cursor, names]);
   return state;
+}
+
+interface OpenStream {
+  close(): void;
+}
+
+interface StreamListener {
+  readonly opened: () => void;
+  /** The browser is coming back by itself. */
+  readonly broken: () => void;
+  readonly refused: () => void;
+  readonly heard: (message: MessageEvent<string>) => void;
+}
+
+function openStream(at: string, names: readonly string[], listener: StreamListener): OpenStream {
+  const ended = beginCall({ method: "GET", path: at, body: undefined, contentType: undefined });
+  const source = new EventSource(at);
+  let answered = false;
+  const answer = (status: number) => {
+    if (!answered) ended(status);
+    answered = true;
+  };
+  source.addEventListener("open", () => {
+    answer(200);
+    listener.opened();
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED) return listener.broken();
+    answer(0);
+    listener.refused();
+  });
+  for (const name of names) source.addEventListener(name, listener.heard);
+  return {
+    close: () => {
+      source.close();
+      // One that was left before its answer is not under way for ever.
+      answer(0);
+    },
+  };
+}
+
+function addressOf(at: string, cursor: string | undefined, lastId: string): string {
+  if (cursor === undefined || lastId === "") return at;
+  return `${at}${at.includes("?") ? "&" : "?"}${cursor}=${encodeURIComponent(lastId)}`;
 }

@@ -7,7 +7,7 @@ import { meOptions, signOut } from "../api/identity.ts";
 import { shellStrings as s } from "../strings/shell.ts";
 import { Menu } from "../ui/menu.tsx";
 import { toastError } from "../ui/toast.tsx";
-import { queryClient } from "./query-client.ts";
+import { forgetEverything } from "./forget.ts";
 import { setTheme, useTheme, type Theme } from "./theme.ts";
 
 const themes: readonly { readonly theme: Theme; readonly icon: ReactNode }[] = [
@@ -23,7 +23,7 @@ export function AccountMenu() {
   const leave = async () => {
     try {
       await signOut();
-      queryClient.clear();
+      forgetEverything();
       await navigate({ to: "/sign-in" });
     } catch (error) {
       toastError(s.account.signOut, error);

@@ -38,14 +38,18 @@ function flush(): void {
   for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey });
 }
 
+const onTheWay: readonly unknown[] = ["uploading", "pending", "indexing"];
+
 /** By convention a key begins with the kind of thing, then its repository and collection. */
-function staleKeys({ type, resource: { repository_id, collection_id } }: ServerEvent): readonly (readonly string[])[] {
+function staleKeys({ type, resource: { repository_id, collection_id }, data }: ServerEvent): readonly (readonly string[])[] {
   if (type === "job.progress" || type === "job.done") return [["jobs"], ["operations"]];
   const of = [repository_id, collection_id].filter((id) => id !== undefined);
   if (type === "document.status")
     return [
       ["documents", ...of],
       ["collection", ...of],
+      // What a document states is there when it is indexed. To look through a graph is much work, so not at each step on the way.
+      ...(onTheWay.includes(data["status"]) ? [] : [["triples", ...of]]),
     ];
   return [["collections"], ["collection", ...of]];
 }

@@ -21,7 +21,7 @@ import { trashRoutes } from "../screens/trash/routes.ts";
 import { workflowRoutes } from "../screens/workflows/routes.ts";
 import { Loading } from "../ui/states.tsx";
 import { NotFound } from "./not-found.tsx";
-import { queryClient } from "./query-client.ts";
+import { forgetEverything } from "./forget.ts";
 import { rootRoute, shellRoute } from "./root-route.tsx";
 
 const routeTree = rootRoute.addChildren([
@@ -62,7 +62,7 @@ declare module "@tanstack/react-router" {
 }
 
 whenSignedOut(() => {
-  queryClient.clear();
+  forgetEverything();
   const { href, pathname } = router.state.location;
   if (pathname !== "/sign-in") void router.navigate({ to: "/sign-in", search: { next: href, ended: true } });
 });

@@ -6,6 +6,7 @@ export type Theme = "light" | "dark" | "system";
 const key = "pinakes.theme";
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
+let chosen: Theme | undefined;
 
 systemIsDark.addEventListener("change", apply);
 
@@ -18,14 +19,28 @@ export function useIsDark(): boolean {
 }
 
 export function setTheme(theme: Theme): void {
-  if (theme === "system") localStorage.removeItem(key);
-  else localStorage.setItem(key, theme);
+  chosen = theme;
+  try {
+    if (theme === "system") localStorage.removeItem(key);
+    else localStorage.setItem(key, theme);
+  } catch {
+    // A browser that keeps nothing has it until the page is closed.
+  }
   apply();
 }
 
 function currentTheme(): Theme {
-  const kept = localStorage.getItem(key);
-  return kept === "light" || kept === "dark" ? kept : "system";
+  chosen ??= kept();
+  return chosen;
+}
+
+function kept(): Theme {
+  try {
+    const text = localStorage.getItem(key);
+    return text === "light" || text === "dark" ? text : "system";
+  } catch {
+    return "system";
+  }
 }
 
 function isDark(): boolean {

@@ -1,4 +1,6 @@
 /** Numbers, sizes and times as people read them. */
+import { uiStrings } from "../strings/ui.ts";
+
 const number = new Intl.NumberFormat("en");
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
@@ -45,7 +47,7 @@ export function formatDateTime(at: string | number): string {
 export function formatAgo(at: string | number, now = Date.now()): string {
   const seconds = (new Date(at).getTime() - now) / 1000;
   const size = Math.abs(seconds);
-  if (size < 5) return "now";
+  if (size < 5) return uiStrings.now;
   const words = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
   if (size < 60) return words.format(Math.round(seconds), "second");
   if (size < 3600) return words.format(Math.round(seconds / 60), "minute");

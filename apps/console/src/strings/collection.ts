@@ -94,8 +94,6 @@ export const collectionStrings = {
     restored: "Restored",
     progress: (done: string, total: string) => `${done} of ${total}`,
     waiting: "Waiting for its turn.",
-    stores: "Stores",
-    columns: { store: "Store", status: "Status", deleted: "Deleted", remaining: "Remaining", tries: "Tries", error: "Last error" },
     partial: "Some store was left out: what it holds is still there.",
     report: "All deletions",
     jobs: "All jobs",

@@ -40,7 +40,7 @@ export const deletionStrings = {
     life: "Which one of this id",
     partialAbout: "Some store was left out: it cannot do this, or is not registered any more.",
     stores: "Report of each store",
-    columns: { store: "Store", status: "Status", deleted: "Deleted", remaining: "Remaining", took: "Took", tries: "Tries", next: "Next try", error: "Error" },
+    columns: { store: "Store", status: "Status", deleted: "Deleted", remaining: "Remaining", took: "Took", tries: "Tries", next: "Next try" },
     units: "What each store counts",
     errors: "Why it is not done",
     retry: "Try again now",

@@ -25,6 +25,7 @@ export const documentStrings = {
     retry: "Try again",
     delete: "Delete",
     downloadFailed: "The download did not start",
+    downloadNoLink: "The link of the server is none that can be opened.",
     reindexed: "It is being indexed again",
     reindexFailed: "It could not be indexed again",
     deleted: (name: string) => `${name} is deleted`,

@@ -52,6 +52,17 @@ export const homeStrings = {
     making: "Making the collection …",
     failed: "The collection could not be made",
   },
+  sample: {
+    name: "Sample handbook",
+    description: "Five short texts of a company that does not exist.",
+    /** What the texts answer: shown to be clicked. */
+    questions: [
+      "How do I restart the workers without losing messages?",
+      "Can I get my money back after I cancel?",
+      "Who may see customer data in production?",
+      "Why is there a queue between the services?",
+    ],
+  },
   recent: {
     collections: "Recent collections",
     documents: "Recent documents",

@@ -25,6 +25,7 @@ export const memoryStrings = {
     conversation: "Conversation",
     nothing: "No message in this session",
     shown: (shown: number, more: boolean) => (more ? `${shown} messages so far; more come as you scroll` : `${shown} messages`),
+    cutOff: (shown: number) => `${shown} messages so far; the next ones could not be read`,
     loadingMore: "Loading more …",
   },
   message: {

@@ -7,5 +7,6 @@ export const stateStrings = {
   conflict: "It was changed in the meantime",
   unreachableTitle: "The server does not answer",
   unreachable: "The page goes on by itself as soon as it does.",
+  answered: (status: number) => `The server answered ${status}.`,
   requestId: (id: string) => `Request ${id}`,
 } as const;

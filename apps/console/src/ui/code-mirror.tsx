@@ -11,7 +11,7 @@ import { linter } from "@codemirror/lint";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { useEffect, useEffectEvent, useRef } from "react";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
 import type { CodeEditorProps } from "./code-editor.tsx";
 
 const languages: Readonly<Record<CodeEditorProps["language"], () => Extension>> = {
@@ -80,8 +80,9 @@ export default function CodeMirror({ label, language, value, onChange, onRun, re
     view.current = made;
     return () => made.destroy();
   }, [language, label, readOnly]);
-  // A value from outside, such as a saved query, takes the place of what is there.
-  useEffect(() => {
+  // A value from outside, such as a saved query, takes the place of what is there. Together with the drawing of it: a moment later it may be
+  // the text before the last letter that was typed, and take that letter away.
+  useLayoutEffect(() => {
     const now = view.current;
     if (now === null || now.state.doc.toString() === value) return;
     now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: value } });

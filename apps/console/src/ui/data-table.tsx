@@ -6,8 +6,10 @@ import { createSortedRowModel, rowSortingFeature, sortFns, tableFeatures, useTab
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef, type KeyboardEvent, type ReactNode } from "react";
+import type { More } from "../api/page.ts";
 import { cx } from "../lib/class-names.ts";
 import { uiStrings as s } from "../strings/ui.ts";
+import { MoreError } from "./more-error.tsx";
 import { ErrorBox, Loading } from "./states.tsx";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns });
@@ -46,7 +48,8 @@ export interface DataTableProps<Item> {
   readonly empty: ReactNode;
   readonly error?: unknown;
   readonly onRetry?: () => void;
-  readonly more?: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
+  /** Of moreOf. That the next page did not come is told below the rows, not instead of them. */
+  readonly more?: More;
   readonly className?: string;
 }
 
@@ -57,7 +60,8 @@ const nearEndRows = 20;
 const noItems: readonly never[] = [];
 
 export function DataTable<Item extends object>(props: DataTableProps<Item>) {
-  const { items, error, onRetry, empty, className } = props;
+  const { items, onRetry, className, more } = props;
+  const error = more?.error !== undefined && items !== undefined ? undefined : props.error;
   return (
     <div className={cx("flex max-h-[70dvh] min-h-40 min-w-0 flex-col overflow-hidden rounded-lg border bg-panel", className)}>
       {error !== undefined && error !== null ? (
@@ -67,12 +71,18 @@ export function DataTable<Item extends object>(props: DataTableProps<Item>) {
       ) : items === undefined ? (
         <Loading />
       ) : items.length === 0 ? (
-        empty
+        <NoRows {...props} />
       ) : (
         <Rows {...props} />
       )}
     </div>
   );
+}
+
+/** What fits may be on the next page, which did not come: then it cannot be said that nothing does. */
+function NoRows<Item extends object>({ empty, more }: DataTableProps<Item>) {
+  if (more?.error === undefined) return empty;
+  return more.loading ? <Loading /> : <MoreError more={more} />;
 }
 
 function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorting, onSort, sortedByServer = false, more }: DataTableProps<Item>) {
@@ -105,7 +115,7 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
         ref={scroller}
         role="table"
         aria-label={label}
-        aria-rowcount={more?.has === true ? -1 : rows.length + 1}
+        aria-rowcount={more?.has === true || more?.error !== undefined ? -1 : rows.length + 1}
         tabIndex={0}
         className="min-h-0 flex-1 overflow-auto"
       >
@@ -127,11 +137,17 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
           </div>
         </div>
       </div>
+      <MoreError more={more} />
       <p role="status" className="border-t px-3 py-1.5 text-xs text-soft">
-        {more?.loading === true ? s.loadingMore : s.rows(rows.length, more?.has === true)}
+        {footOf(rows.length, more)}
       </p>
     </>
   );
+}
+
+function footOf(rows: number, more: More | undefined): string {
+  if (more?.loading === true) return s.loadingMore;
+  return more?.error === undefined ? s.rows(rows, more?.has === true) : s.rowsCutOff(rows);
 }
 
 interface HeadProps<Item> {

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { eventually } from "./browser.ts";
 import { startServer, type ConsoleServer } from "./server.ts";
 
 export interface OperationServer extends ConsoleServer {
@@ -46,5 +46,5 @@ async function upload(server: ConsoleServer, cid: string, name: string, text: st
   const answer = await fetch(`${server.url}/v1/repositories/kb/collections/${cid}/documents`, { method: "POST", headers, body: form });
   const { job_id } = (await answer.json()) as { readonly job_id: string };
   const status = async () => (await server.api<{ readonly status: string }>("GET", `/v1/jobs/${job_id}`)).status;
-  await expect.poll(status).toMatch(/succeeded|failed/);
+  await eventually(status).toMatch(/succeeded|failed/);
 }

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { once } from "node:events";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
 import { tenantScope } from "../domain/scope.ts";
@@ -147,21 +147,23 @@ describe("http: a real socket", () => {
     const response = await fetch(`${server.url}/v1/info`);
     expect(await body(response)).toMatchObject({ name: "pinakes" });
     const idle = connect(Number(new URL(server.url).port), "127.0.0.1");
-    await sleep(20);
+    await once(idle, "connect");
     await server.close();
     idle.destroy();
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
   });
 
   it("lets a request under way finish when it closes", async () => {
+    const reached = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const slow = withReady(async () => {
+      reached.resolve();
       await gate.promise;
       return { ready: true, reasons: {}, warnings: {} };
     });
     const server = await serve(await createApp(slow), { host: "127.0.0.1", port: 0 });
     const request = fetch(`${server.url}/readyz`);
-    await sleep(50);
+    await reached.promise;
     const closed = server.close();
     gate.resolve();
     expect((await request).status).toBe(200);

@@ -102,7 +102,7 @@ describe("topics", () => {
     await send(object_storage_management_topic, request as JsonObject, place.incarnation);
     const stop = new AbortController();
     const serving = process.lifecycle.listen(stop.signal);
-    await expect.poll(async () => (await process.knowledge.jobs.get(world.admin, operation_id)).status, { timeout: 20_000 }).toBe("succeeded");
+    await expect.poll(async () => (await process.knowledge.jobs.get(world.admin, operation_id)).status, { timeout: 30_000 }).toBe("succeeded");
     stop.abort();
     await serving;
     const stored = await process.lifecycle.read(world.admin.scope, place);

@@ -114,7 +114,7 @@ describe.each([
     };
     const wanted = documents.filter(({ status }) => status === "open").toSorted((a, b) => a.n - b.n || (a.id < b.id ? -1 : 1));
     await expect
-      .poll(() => walk("SELECT VALUE c.id FROM c WHERE c.status = 'open' AND c.n >= 0 ORDER BY c.status, c.n"), { timeout: 20_000 })
+      .poll(() => walk("SELECT VALUE c.id FROM c WHERE c.status = 'open' AND c.n >= 0 ORDER BY c.status, c.n"), { timeout: 30_000 })
       .toEqual(expect.arrayContaining(wanted.map(({ id }) => id)));
     const numbers = (await walk("SELECT VALUE c.n FROM c WHERE c.status = 'open' ORDER BY c.status, c.n")) as unknown as number[];
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
@@ -131,11 +131,11 @@ describe.each([
     expect((await containers.query(user, "notes", { equals: { p: "ttl" } })).items).toMatchObject([{ id: "plain" }]);
     await containers.put(admin, "notes", { ...spec, default_ttl: 1 });
     await expect
-      .poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code), { timeout: 20_000 })
+      .poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code), { timeout: 30_000 })
       .toBe("NOT_FOUND");
     await containers.put(admin, "notes", spec);
     await expect
-      .poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code), { timeout: 20_000 })
+      .poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code), { timeout: 30_000 })
       .toMatchObject({ id: "plain" });
   }, 60_000);
 
@@ -161,7 +161,7 @@ describe.each([
           clock.advance(careMs);
           return (await Promise.all([0, 1, 2, 3].map((p) => items.query(user.scope, old, { equals: { p: `p${p}` } })))).flatMap((page) => page.items);
         },
-        { timeout: 20_000 },
+        { timeout: 30_000 },
       )
       .toEqual([]);
     await items.close();
@@ -176,7 +176,7 @@ describe.each([
           const { items: changes } = await test.containers.changes(user, "brief", { mode: "all" });
           return changes.map(({ kind, id, time_to_live_expired }) => `${kind} ${id} ${time_to_live_expired === true}`);
         },
-        { timeout: 20_000 },
+        { timeout: 30_000 },
       )
       .toEqual(["put new false", "delete new true"]);
     expect(await test.containers.read(user, "notes", "x", "a")).toMatchObject({ n: 2 });

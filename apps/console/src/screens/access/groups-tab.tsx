@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { collectionsOptions, repositoriesOptions } from "../../api/collections.ts";
 import { keysOptions } from "../../api/keys.ts";
+import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
@@ -26,6 +27,7 @@ export function GroupsTab() {
   const repositories = useQuery(repositoriesOptions);
   const sources = [keys, collections, repositories];
   const failed = sources.find(({ error, data }) => error !== null && data === undefined);
+  const cutOff = [keys, collections].map(moreOf).find(({ error }) => error !== undefined);
   const ready = keys.data !== undefined && collections.data !== undefined && repositories.data !== undefined;
   const groups = ready ? namedGroups({ keys: keys.data.items, repositories: repositories.data.items, collections: collections.data.items }) : undefined;
   return (
@@ -39,8 +41,9 @@ export function GroupsTab() {
         error={failed?.error}
         onRetry={() => void failed?.refetch()}
         empty={<Empty title={s.empty}>{s.emptyAbout}</Empty>}
+        {...(cutOff === undefined ? {} : { more: cutOff })}
       />
-      {(keys.hasNextPage || collections.hasNextPage) && <p className="text-sm text-soft">{s.cut(formatNumber(lookedAtMax))}</p>}
+      {cutOff === undefined && (keys.hasNextPage || collections.hasNextPage) && <p className="text-sm text-soft">{s.cut(formatNumber(lookedAtMax))}</p>}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { keysKey, keysOptions, revokeKey, type Key } from "../../api/keys.ts";
+import { moreOf } from "../../api/page.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -38,7 +39,7 @@ export function KeysTab() {
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
         empty={<Empty title={s.empty}>{s.emptyAbout}</Empty>}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
       {making && <NewKeyDialog onClose={() => setMaking(false)} />}
       {revoking !== undefined && <RevokeKey of={revoking} onClose={() => setRevoking(undefined)} />}

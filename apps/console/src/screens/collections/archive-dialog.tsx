@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { showBegunWork } from "../../api/begun-work.ts";
 import { archiveCollection } from "../../api/collection-changes.ts";
 import type { Collection } from "../../api/collections.ts";
 import { collectionStrings } from "../../strings/collection.ts";
@@ -18,7 +19,8 @@ export function ArchiveDialog({ collection, onClose }: { readonly collection: Co
       onClose();
     },
     // Also after a refusal: the page behind then shows what has changed, and a second click is meant for that.
-    onSettled: () => Promise.all([["collection", rid, cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
+    onSettled: () =>
+      Promise.all([showBegunWork(client), ...[["collection", rid, cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey }))]),
   });
   return (
     <Confirm

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
 import { repositoriesOptions } from "../../api/collections.ts";
 import { collectionsStrings } from "../../strings/collections.ts";
 import { Button } from "../../ui/button.tsx";
-import { Select, TextField } from "../../ui/field.tsx";
+import { Select } from "../../ui/field.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
 import { collectionFilters, collectionSorts, type CollectionsSearch } from "./routes.ts";
 
 const { filters: s, statuses, orders } = collectionsStrings;
@@ -21,8 +21,8 @@ export function CollectionFilters({ search: { q, tag, repository, status, sort, 
   const filtered = [q, tag, repository, status].some((one) => one !== undefined);
   return (
     <form role="search" aria-label={s.label} className="grid grid-cols-2 items-end gap-2 sm:flex sm:flex-wrap" onSubmit={(event) => event.preventDefault()}>
-      <Typed label={s.q} value={q} className="col-span-2 sm:w-64" onType={(next) => onChange({ q: next })} />
-      <Typed label={s.tag} value={tag} className="sm:w-28" onType={(next) => onChange({ tag: next })} />
+      <FilterField label={s.q} value={q} className="col-span-2 sm:w-64" onFilter={(next) => onChange({ q: next })} />
+      <FilterField label={s.tag} value={tag} className="sm:w-28" onFilter={(next) => onChange({ tag: next })} />
       <Select
         label={s.repository}
         className="sm:w-40"
@@ -60,33 +60,4 @@ function sortOf(choice: string): Pick<CollectionsSearch, "sort" | "order"> {
   const [name, order] = choice.split(" ");
   const sort = collectionSorts.find((one) => one === name);
   return choice === "created_at desc" ? { sort: undefined, order: undefined } : { sort, order: order === "desc" ? "desc" : "asc" };
-}
-
-interface TypedProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly className: string;
-  readonly onType: (value: string | undefined) => void;
-}
-
-const restMs = 250;
-
-/** The server is asked when the typing rests, not at every letter. */
-function Typed({ label, value = "", className, onType }: TypedProps) {
-  const [typed, setTyped] = useState(value);
-  const sent = useRef(value);
-  // From elsewhere, such as a link. What comes back of the typing itself must not undo a letter that was typed since.
-  useEffect(() => {
-    if (value !== sent.current) setTyped(value);
-    sent.current = value;
-  }, [value]);
-  useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => {
-      sent.current = typed;
-      onType(typed === "" ? undefined : typed);
-    }, restMs);
-    return () => clearTimeout(timer);
-  }, [typed, value, onType]);
-  return <TextField type="search" label={label} className={className} value={typed} onChange={({ target }) => setTyped(target.value)} />;
 }

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { collectionsOptions, repositoryCollectionsOptions, type Collection } from "../../api/collections.ts";
+import { moreOf } from "../../api/page.ts";
 import { collectionsStrings as s } from "../../strings/collections.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable, type Sorting } from "../../ui/data-table.tsx";
@@ -51,7 +52,7 @@ export function CollectionsPage() {
         sortedByServer
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
         empty={isFiltered(search) ? <Empty title={s.nothing.title} /> : <Empty title={s.empty.title}>{s.empty.about}</Empty>}
       />
       {creating === true && (

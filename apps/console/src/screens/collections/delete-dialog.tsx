@@ -1,6 +1,7 @@
 /** Says what will go and whether it can come back, before anything goes. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { showBegunWork } from "../../api/begun-work.ts";
 import { deleteCollection } from "../../api/collection-changes.ts";
 import type { Collection } from "../../api/collections.ts";
 import { infoOptions } from "../../api/health.ts";
@@ -30,9 +31,10 @@ export function DeleteDialog({ collection, onClose, onStarted }: Props) {
     mutationFn: () => deleteCollection({ rid, cid }, { purge, ifMatch: etag, allowPartial }),
     onSuccess: ({ job_id }) => {
       onStarted(job_id);
-      // What was read of it is forgotten, not asked for again: it is gone.
+      // What was read of it is forgotten: the page, which asks once more, then shows what became of it and not what it was.
       void client.resetQueries({ queryKey: ["collection", rid, cid], exact: true });
-      for (const kind of ["collections", "jobs", "operations"]) void client.invalidateQueries({ queryKey: [kind] });
+      void client.invalidateQueries({ queryKey: ["collections"] });
+      void showBegunWork(client);
     },
     // The page behind then shows what has changed, and a second click is meant for that.
     onError: () => client.invalidateQueries({ queryKey: ["collection", rid, cid], exact: true }),

@@ -3,12 +3,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { CollectionId } from "../../api/collections.ts";
-import { jobOptions, type Job } from "../../api/work.ts";
+import { isUnderWay, jobDetailOptions, type JobRow } from "../../api/jobs.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Status } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
+import { Progress } from "../../ui/progress.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { InTrash } from "./in-trash.tsx";
 import { PurgeReport } from "./purge-report.tsx";
@@ -22,7 +23,7 @@ interface Props {
 }
 
 export function FollowedJob({ jobId, collection, onHide }: Props) {
-  const { data: job, error, refetch } = useQuery(jobOptions(jobId));
+  const { data: job, error, refetch } = useQuery(jobDetailOptions(jobId));
   useRefreshAtEnd(job, collection);
   const title = job === undefined ? "…" : (s.titles[job.kind] ?? s.other(job.kind));
   return (
@@ -50,13 +51,13 @@ export function FollowedJob({ jobId, collection, onHide }: Props) {
   );
 }
 
-function JobState({ job, collection, onHide }: { readonly job: Job; readonly collection: CollectionId; readonly onHide: () => void }) {
+function JobState({ job, collection, onHide }: { readonly job: JobRow; readonly collection: CollectionId; readonly onHide: () => void }) {
   if (job.kind === "purge") return <PurgeReport operationId={job.job_id} />;
   const until = job.result?.["mode"] === "soft" ? job.result["purge_at"] : undefined;
   if (typeof until === "string") return <InTrash until={until} collection={collection} onRestored={onHide} />;
   return (
     <div className="flex flex-col gap-3 text-sm">
-      {job.progress.total > 0 ? <Progress {...job.progress} /> : job.status === "queued" && <p className="text-soft">{s.waiting}</p>}
+      {job.progress.total > 0 ? <HowFar {...job.progress} /> : job.status === "queued" && <p className="text-soft">{s.waiting}</p>}
       {job.error !== null && <p className="break-words text-bad">{job.error}</p>}
       <Link to="/jobs" className="self-start text-brand hover:underline">
         {s.jobs}
@@ -65,31 +66,22 @@ function JobState({ job, collection, onHide }: { readonly job: Job; readonly col
   );
 }
 
-function Progress({ done, total }: Job["progress"]) {
+function HowFar({ done, total }: JobRow["progress"]) {
   const words = s.progress(formatNumber(done), formatNumber(total));
   return (
-    <div>
-      <div
-        role="progressbar"
-        aria-label={words}
-        aria-valuenow={done}
-        aria-valuemin={0}
-        aria-valuemax={total}
-        className="mb-1 h-1.5 overflow-hidden rounded bg-raised"
-      >
-        <div className="h-full bg-brand" style={{ width: `${(100 * done) / total}%` }} />
-      </div>
+    <div className="flex flex-col gap-1">
+      <Progress done={done} total={total} label={words} />
       <p className="text-soft">{words}</p>
     </div>
   );
 }
 
 /** What the work did to the collection is read when it ends. */
-function useRefreshAtEnd(job: Job | undefined, { rid, cid }: CollectionId): void {
+function useRefreshAtEnd(job: JobRow | undefined, { rid, cid }: CollectionId): void {
   const client = useQueryClient();
   // Of a collection that is gone there is nothing to read.
   const gone = job?.kind === "delete" || job?.kind === "purge";
-  const ended = job !== undefined && !gone && job.status !== "queued" && job.status !== "running";
+  const ended = job !== undefined && !gone && !isUnderWay(job);
   useEffect(() => {
     if (!ended) return;
     for (const kind of ["collection", "documents", "usage"]) void client.invalidateQueries({ queryKey: [kind, rid, cid] });

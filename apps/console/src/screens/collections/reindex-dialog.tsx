@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { showBegunWork } from "../../api/begun-work.ts";
 import { reindexCollection } from "../../api/collection-changes.ts";
 import type { Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
@@ -18,7 +19,7 @@ export function ReindexDialog({ collection: { repository_id: rid, collection_id:
   const starting = useMutation({
     mutationFn: () => reindexCollection({ rid, cid }),
     onSuccess: ({ job_id }) => {
-      void client.invalidateQueries({ queryKey: ["jobs"] });
+      void showBegunWork(client);
       onStarted(job_id);
     },
   });

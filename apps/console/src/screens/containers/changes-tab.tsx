@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { changesOptions, changesStream, type ContainerChange } from "../../api/containers.ts";
+import { moreOf } from "../../api/page.ts";
 import { useStream } from "../../api/stream.ts";
 import { formatDateTime } from "../../lib/format.ts";
 import { containerStrings } from "../../strings/containers.ts";
@@ -46,6 +47,7 @@ function Live({ name }: { readonly name: string }) {
   const state = useStream<ContainerChange>({
     at: changesStream(name),
     types: ["put", "delete"],
+    cursor: "cursor",
     onEvent: (change) => setRows((old) => [{ change, number: (old[0]?.number ?? 0) + 1 }, ...old].slice(0, keptMax)),
   });
   return (
@@ -75,7 +77,7 @@ function Kept({ name }: { readonly name: string }) {
       empty={<Empty title={s.nothing} />}
       error={list.error}
       onRetry={() => void list.refetch()}
-      more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+      more={moreOf(list)}
     />
   );
 }

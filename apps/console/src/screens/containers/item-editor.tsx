@@ -23,39 +23,57 @@ interface ItemEditorProps {
   readonly onClose: () => void;
 }
 
-export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorProps) {
+interface Save {
+  readonly document: JsonObject;
+  readonly etag: string;
+  /** The text of the editor when it was sent. */
+  readonly sent: string;
+}
+
+function useSave(itemKey: ItemKey, onSaved: (saved: JsonObject, save: Save) => void) {
   const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ document, etag }: Save) => replaceItem(itemKey, document, etag),
+    onSuccess: async (saved, save) => {
+      onSaved(saved, save);
+      toast(s.saved);
+      await client.invalidateQueries({ queryKey: ["containers", itemKey.container, "query"] });
+    },
+  });
+}
+
+export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorProps) {
   const [base, setBase] = useState(first);
   const [text, setText] = useState(() => textOf(first));
   const parsed = parseDocument(text);
   const changed = text !== textOf(base);
-  const lists = { queryKey: ["containers", container.name, "query"] };
-  const save = useMutation({
-    mutationFn: ({ document, etag }: { readonly document: JsonObject; readonly etag: string }) => replaceItem(itemKey, document, etag),
-    onSuccess: async (saved) => {
-      take(saved);
-      toast(s.saved);
-      await client.invalidateQueries(lists);
-    },
+  const save = useSave(itemKey, (saved, { sent }) => {
+    setBase(saved);
+    // What was typed while it was being saved stays.
+    setText((now) => (now === sent ? textOf(saved) : now));
   });
   const take = (document: JsonObject) => {
     setBase(document);
     setText(textOf(document));
   };
-  const submit = () => {
-    if ("document" in parsed && changed && !save.isPending && !container.append_only) save.mutate({ document: parsed.document, etag: etagOf(base) });
+  // By Ctrl Enter the editor gives its text, which may be newer than the one that is drawn.
+  const submit = (sent: string) => {
+    const read = parseDocument(sent);
+    if ("document" in read && sent !== textOf(base) && !save.isPending && !container.append_only)
+      save.mutate({ document: read.document, etag: etagOf(base), sent });
   };
-  if (isProblem(save.error, 412) || (isProblem(save.error, 404) && "document" in parsed)) {
+  const refused = isProblem(save.error, 412) || isProblem(save.error, 404);
+  if (refused && save.variables !== undefined) {
     return (
       <ItemConflict
         itemKey={itemKey}
-        mine={"document" in parsed ? parsed.document : {}}
+        mine={save.variables.document}
         pending={save.isPending}
         onTakeTheirs={(theirs) => {
           take(theirs);
           save.reset();
         }}
-        onOverwrite={(document, etag) => save.mutate({ document, etag })}
+        onOverwrite={(document, etag) => save.mutate({ document, etag, sent: text })}
         onGoOn={() => save.reset()}
         onClose={onClose}
       />
@@ -85,7 +103,7 @@ export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorPro
           <Button disabled={!changed} onClick={() => setText(textOf(base))}>
             {s.reset}
           </Button>
-          <Button look="main" disabled={!changed || save.isPending || "error" in parsed} onClick={submit}>
+          <Button look="main" disabled={!changed || save.isPending || "error" in parsed} onClick={() => submit(text)}>
             {s.save}
           </Button>
         </div>

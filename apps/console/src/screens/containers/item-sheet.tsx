@@ -30,7 +30,7 @@ interface LoadedProps {
 
 function Loaded({ container, itemKey, onClose }: LoadedProps) {
   const item = useQuery(itemOptions(itemKey));
-  if (item.error !== null) return <ErrorBox error={item.error} onRetry={() => void item.refetch()} />;
-  if (item.data === undefined) return <Loading />;
+  // Once it is open, a later reading that fails does not take away what was typed.
+  if (item.data === undefined) return item.error === null ? <Loading /> : <ErrorBox error={item.error} onRetry={() => void item.refetch()} />;
   return <ItemEditor container={container} itemKey={itemKey} first={item.data} onClose={onClose} />;
 }

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { sqlOptions, type Container, type JsonObject } from "../../api/containers.ts";
+import { moreOf } from "../../api/page.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -53,7 +54,7 @@ export function ItemsTab({ container }: { readonly container: Container }) {
         empty={<Empty title={pk === undefined ? s.nothing : s.nothingHere}>{pk === undefined ? s.nothingAbout : undefined}</Empty>}
         error={list.error}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
       {creating && <NewItem container={container} onClose={() => setCreating(false)} />}
     </div>

@@ -25,8 +25,10 @@ export function NewItem({ container, onClose }: { readonly container: Container;
       await client.invalidateQueries({ queryKey: ["containers", container.name, "query"] });
     },
   });
-  const submit = () => {
-    if ("document" in parsed && !create.isPending) create.mutate(parsed.document);
+  // By Ctrl Enter the editor gives its text, which may be newer than the one that is drawn.
+  const submit = (now: string) => {
+    const read = parseDocument(now);
+    if ("document" in read && !create.isPending) create.mutate(read.document);
   };
   return (
     <Dialog open onClose={onClose} title={s.create} about={s.createAbout(paths.join(", "))} place="side">
@@ -35,7 +37,7 @@ export function NewItem({ container, onClose }: { readonly container: Container;
         {"error" in parsed && <p className="text-sm text-bad">{parsed.error}</p>}
         {create.error !== null && <ErrorBox error={create.error} />}
         <div className="flex justify-end">
-          <Button look="main" disabled={create.isPending || "error" in parsed} onClick={submit}>
+          <Button look="main" disabled={create.isPending || "error" in parsed} onClick={() => submit(text)}>
             {s.createSubmit}
           </Button>
         </div>

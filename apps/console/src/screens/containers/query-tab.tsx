@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
 import { explainOptions, sqlOptions, type Container, type Json, type SqlQuestion } from "../../api/containers.ts";
+import { moreOf } from "../../api/page.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
@@ -37,14 +38,14 @@ function QueryBox({ name, badPk }: { readonly name: string; readonly badPk: bool
   const navigate = route.useNavigate();
   const [text, setText] = useState(search.sql ?? s.first);
   const [pk, setPk] = useState(search.sqlPk ?? "");
-  const run = async (plan: true | undefined) => {
-    await navigate({ search: (old) => ({ ...old, sql: text, sqlPk: pk === "" ? undefined : pk, plan }), replace: true });
+  const run = async (plan: true | undefined, sql = text) => {
+    await navigate({ search: (old) => ({ ...old, sql, sqlPk: pk === "" ? undefined : pk, plan }), replace: true });
     // The same query again is asked again.
     await client.invalidateQueries({ queryKey: ["containers", name, plan === true ? "explain" : "query"] });
   };
   return (
     <div className="flex flex-col gap-3">
-      <CodeEditor label={s.label} language="sql" value={text} onChange={setText} onRun={() => void run(search.plan)} />
+      <CodeEditor label={s.label} language="sql" value={text} onChange={setText} onRun={(now) => void run(search.plan, now)} />
       <div className="flex flex-wrap items-start gap-3">
         <TextField
           className="w-72"
@@ -112,7 +113,7 @@ function Results({ container, question, advise }: ResultsProps) {
         empty={<Empty title={s.nothing} />}
         error={list.error}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
       <Dialog open={shown !== undefined} onClose={() => setShown(undefined)} title={s.row} place="side">
         {shown !== undefined && <CodeEditor label={s.row} language="json" readOnly value={JSON.stringify(shown.value, null, 2)} />}

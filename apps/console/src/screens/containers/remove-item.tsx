@@ -1,12 +1,12 @@
 /** Deletes the item that the reader sees. One that changed meanwhile is shown first; confirming again deletes what is there now. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteItem, readItem, type ItemKey, type JsonObject } from "../../api/containers.ts";
-import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { useDeleteSeen } from "../../ui/use-delete-seen.ts";
 import { Differences } from "../workflows/differences.tsx";
 import { differencesOf } from "../workflows/json-diff.ts";
 import { contentOf, etagOf } from "./document-text.ts";
@@ -22,38 +22,26 @@ interface RemoveItemProps {
 export function RemoveItem({ itemKey, seen, onRemoved }: RemoveItemProps) {
   const client = useQueryClient();
   const [asked, setAsked] = useState(false);
-  const [now, setNow] = useState<JsonObject>();
-  const remove = useMutation({
-    mutationFn: () => deleteItem(itemKey, etagOf(now ?? seen)),
-    onSuccess: async () => {
+  const { now, confirm, forget } = useDeleteSeen({
+    seen,
+    remove: (item) => deleteItem(itemKey, etagOf(item)),
+    read: () => readItem(itemKey),
+    onDeleted: async () => {
       toast(s.removed);
       onRemoved();
       await client.invalidateQueries({ queryKey: ["containers", itemKey.container, "query"] });
     },
-    onError: async (error) => {
-      if (isProblem(error, 412)) setNow(await readItem(itemKey));
-    },
   });
   const close = () => {
     setAsked(false);
-    setNow(undefined);
-    remove.reset();
+    forget();
   };
-  const told = isProblem(remove.error, 412) && now !== undefined;
   return (
     <>
       <Button look="danger" onClick={() => setAsked(true)}>
         {s.remove}
       </Button>
-      <Confirm
-        open={asked}
-        onClose={close}
-        title={s.removeTitle(itemKey.id)}
-        action={s.remove}
-        onConfirm={() => remove.mutate()}
-        pending={remove.isPending}
-        error={told ? undefined : remove.error}
-      >
+      <Confirm open={asked} onClose={close} title={s.removeTitle(itemKey.id)} action={s.remove} {...confirm}>
         {s.removeAbout}
         {now !== undefined && (
           <div role="alert" className="mt-3 flex flex-col gap-2">

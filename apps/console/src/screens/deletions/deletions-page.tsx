@@ -1,10 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { operationListOptions, operationStatuses } from "../../api/operations.ts";
+import { moreOf } from "../../api/page.ts";
 import { usePlaceName } from "../../api/place-names.ts";
 import { deletionStrings as s } from "../../strings/deletions.ts";
 import { DataTable } from "../../ui/data-table.tsx";
-import { Select, TextField } from "../../ui/field.tsx";
+import { Select } from "../../ui/field.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { LagPanel } from "./lag-panel.tsx";
@@ -27,13 +29,7 @@ export function DeletionsPage() {
     <Page title={s.title} about={s.about}>
       <LagPanel onOpen={(id) => set({ operation: id })} />
       <div className="flex flex-wrap items-end gap-3">
-        <TextField
-          label={s.filters.collection}
-          type="search"
-          className="w-full sm:w-56"
-          value={collection ?? ""}
-          onChange={({ target }) => set({ collection: target.value === "" ? undefined : target.value })}
-        />
+        <FilterField label={s.filters.collection} className="w-full sm:w-56" value={collection} onFilter={(next) => set({ collection: next })} />
         <Select
           label={s.filters.status}
           className="w-36"
@@ -51,7 +47,7 @@ export function DeletionsPage() {
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
         empty={<Empty title={narrowed ? s.nothing : s.empty}>{s.emptyAbout}</Empty>}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
       {operation !== undefined && <OperationSheet id={operation} onClose={() => set({ operation: undefined })} />}
     </Page>

@@ -1,30 +1,19 @@
 /** The report of an operation: what each store did, what it still has, and why. Live until it is done. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { operationDetailOptions, operationListKey, retryOperation, type OperationRow, type StoreReport } from "../../api/operations.ts";
+import { operationDetailOptions, operationListKey, retryOperation, type OperationRow } from "../../api/operations.ts";
 import { replaceInPages } from "../../api/pages-cache.ts";
-import { formatDateTime, formatMs, formatNumber } from "../../lib/format.ts";
+import { formatDateTime } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Status } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
-import { Ago } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { actionOf } from "./operation-columns.tsx";
+import { StoreTable } from "./store-table.tsx";
 
 const s = deletionStrings.detail;
-
-const columns: readonly Column<StoreReport>[] = [
-  { id: "store", header: s.columns.store, width: "minmax(7rem,1fr)", cell: ({ store }) => <span className="truncate font-medium">{store}</span> },
-  { id: "status", header: s.columns.status, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "deleted", header: s.columns.deleted, width: "5.5rem", align: "right", cell: ({ deleted }) => formatNumber(deleted) },
-  { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: ({ remaining }) => formatNumber(remaining) },
-  { id: "took", header: s.columns.took, width: "5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
-  { id: "tries", header: s.columns.tries, width: "4rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
-  { id: "next", header: s.columns.next, width: "6rem", cell: ({ next_at }) => (next_at === null ? null : <Ago at={next_at} />) },
-];
 
 export function OperationSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { data, error, refetch } = useQuery(operationDetailOptions(id));
@@ -38,8 +27,6 @@ export function OperationSheet({ id, onClose }: { readonly id: string; readonly 
 
 function Report({ operation }: { readonly operation: OperationRow }) {
   const { operation_id, status, partial, created_by, created_at, finished_at, incarnation, stores } = operation;
-  const failures = stores.filter(({ error }) => error !== null);
-  const units = stores.flatMap(({ store, unit }) => (unit === undefined ? [] : [[store, unit] as const]));
   return (
     <div className="flex flex-col gap-5">
       <Facts
@@ -63,22 +50,10 @@ function Report({ operation }: { readonly operation: OperationRow }) {
         ]}
       />
       {partial && <p className="rounded-md bg-warn-soft p-3 text-sm text-warn">{s.partialAbout}</p>}
-      <section className="flex min-w-0 flex-col gap-2">
+      <section className="flex min-w-0 flex-col gap-3">
         <h2 className="text-sm font-semibold">{s.stores}</h2>
-        <DataTable label={s.stores} columns={columns} items={stores} rowId={({ store }) => store} empty={null} />
+        <StoreTable stores={stores} />
       </section>
-      {units.length > 0 && (
-        <section className="flex flex-col gap-2">
-          <h2 className="text-sm font-semibold">{s.units}</h2>
-          <Facts of={units} />
-        </section>
-      )}
-      {failures.length > 0 && (
-        <section className="rounded-lg bg-bad-soft p-3 text-sm">
-          <h2 className="mb-1 font-medium text-bad">{s.errors}</h2>
-          <Facts of={failures.map(({ store, error }) => [store, `${error?.type ?? ""}: ${error?.message ?? ""}`])} />
-        </section>
-      )}
       {status !== "done" && <Retry operation={operation} />}
     </div>
   );

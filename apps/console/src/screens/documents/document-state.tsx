@@ -1,6 +1,7 @@
 /** What is happening to the document now, in words; nothing when it is simply there. */
 import type { Document } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
+import { Progress } from "../../ui/progress.tsx";
 
 const s = documentStrings.page;
 
@@ -20,7 +21,7 @@ export function DocumentState({ document: { status, error, attempts, live_versio
       {progress !== null && progress !== undefined && progress.total > 0 && (
         <>
           <p>{documentStrings.list.progress(progress.done, progress.total)}</p>
-          <progress className="h-1 w-full accent-brand" max={progress.total} value={progress.done} aria-label={documentStrings.upload.indexing} />
+          <Progress {...progress} label={documentStrings.upload.indexing} />
         </>
       )}
     </div>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { textOptions, textWindowChars, type TextWindow } from "../../api/document-parts.ts";
 import type { Document, DocumentId } from "../../api/documents.ts";
+import { moreOf } from "../../api/page.ts";
 import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
@@ -35,8 +36,8 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
   const wanted = span === undefined || (windows !== undefined && span.start >= length) ? 0 : windowOf(span);
   const elsewhere = span !== undefined && (span.start < from || span.start >= to);
   if (windows !== undefined && elsewhere && wanted !== first) setFirst(wanted);
-  const { hasNextPage, isFetching, fetchNextPage } = text;
-  const cutOff = span !== undefined && windows !== undefined && span.start < to && span.end > to && hasNextPage;
+  const { isFetching, fetchNextPage } = text;
+  const cutOff = span !== undefined && windows !== undefined && span.start < to && span.end > to && moreOf(text).has;
   useEffect(() => {
     if (cutOff && !isFetching) void fetchNextPage();
   }, [cutOff, isFetching, fetchNextPage]);
@@ -51,6 +52,11 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
       )}
       <div className="overflow-hidden rounded-lg border bg-panel">
         <Scroller place={place} windows={windows} text={text} />
+        {text.error !== null && !isFetching && (
+          <div className="border-t p-2">
+            <ErrorBox error={text.error} />
+          </div>
+        )}
         <div className="flex flex-wrap items-center justify-between gap-2 border-t px-3 py-1.5 text-xs text-soft">
           <p>{s.range(formatNumber(from), formatNumber(to), formatNumber(length))}</p>
           <p>{s.marked}</p>

@@ -1,13 +1,14 @@
 /** The documents of a collection: added, filtered, opened. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { collectionOptions, type CollectionId } from "../../api/collections.ts";
 import { documentsOptions } from "../../api/documents.ts";
+import { moreOf } from "../../api/page.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { Select, TextField } from "../../ui/field.tsx";
+import { Select } from "../../ui/field.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { documentColumns } from "./document-columns.tsx";
 import { useDocumentFilters } from "./document-filters.ts";
@@ -39,7 +40,7 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
         onOpen={({ document_id: did }) => void navigate(documentLink({ rid, cid, did }))}
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
         empty={
           filtered ? (
             <Empty title={s.nothingFound} action={<Button onClick={() => setFilters({ name: undefined, documentStatus: undefined })}>{s.clear}</Button>}>
@@ -65,23 +66,9 @@ function useWhyClosed(id: CollectionId): string | undefined {
 
 function Filters() {
   const [{ name, documentStatus, order }, setFilters] = useDocumentFilters();
-  const [typed, setTyped] = useState(name ?? "");
-  // The address is the truth; what is typed runs ahead of it until Enter or until the field is left.
-  const [known, setKnown] = useState(name);
-  if (known !== name) {
-    setKnown(name);
-    setTyped(name ?? "");
-  }
-  const apply = () => setFilters({ name: typed.trim() === "" ? undefined : typed.trim() });
   return (
-    <form
-      className="grid gap-2 sm:grid-cols-[minmax(12rem,1fr)_10rem_10rem]"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply();
-      }}
-    >
-      <TextField type="search" label={s.filterName} value={typed} onChange={({ target }) => setTyped(target.value)} onBlur={apply} />
+    <div role="search" className="grid gap-2 sm:grid-cols-[minmax(12rem,1fr)_10rem_10rem]">
+      <FilterField label={s.filterName} value={name} onFilter={(next) => setFilters({ name: next })} />
       <Select
         label={s.filterStatus}
         value={documentStatus ?? ""}
@@ -97,7 +84,7 @@ function Filters() {
         ]}
         onChoose={(value) => setFilters({ order: value === "asc" ? value : undefined })}
       />
-    </form>
+    </div>
   );
 }
 

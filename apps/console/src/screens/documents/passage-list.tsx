@@ -5,6 +5,7 @@ import type { Passage } from "../../api/document-parts.ts";
 import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
+import { MoreError } from "../../ui/more-error.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import type { Place } from "./use-place.ts";
 
@@ -29,9 +30,10 @@ export function PassageList({ place }: { readonly place: Place }) {
       ) : (
         <Rows place={place} items={items} />
       )}
+      <MoreError more={more} />
       {items !== undefined && items.length > 0 && (
         <p role="status" className="border-t px-3 py-1.5 text-xs text-soft">
-          {more.has ? s.soFar(formatNumber(items.length)) : s.all(items.length, formatNumber(items.length))}
+          {more.has || more.error !== undefined ? s.soFar(formatNumber(items.length)) : s.all(items.length, formatNumber(items.length))}
         </p>
       )}
     </section>

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { triplesOptions, type DocumentTriple } from "../../api/document-parts.ts";
 import type { Document, DocumentId } from "../../api/documents.ts";
+import { moreOf } from "../../api/page.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty, Loading } from "../../ui/states.tsx";
@@ -25,23 +26,24 @@ const nothing = <Empty title={s.nothing}>{s.nothingText}</Empty>;
 
 function Triples({ id, document }: TriplesTabProps) {
   const list = useInfiniteQuery(triplesOptions(id, document));
-  const { hasNextPage, isFetching, fetchNextPage } = list;
+  const { isFetching, fetchNextPage } = list;
+  const more = moreOf(list);
   const items = list.data?.items;
-  const nothingYet = items !== undefined && items.length === 0 && hasNextPage;
+  const nothingYet = items !== undefined && items.length === 0 && more.has;
   // The server looks through a part of the graph for each answer; a part may hold nothing of this document.
   useEffect(() => {
     if (nothingYet && !isFetching) void fetchNextPage();
   }, [nothingYet, isFetching, fetchNextPage]);
-  if (nothingYet && list.error === null) return <Loading what={s.looking} />;
+  if (nothingYet || (items?.length === 0 && more.loading)) return <Loading what={s.looking} />;
   return (
     <DataTable
       label={s.label}
       columns={columnsOf(id)}
       items={items}
       rowId={({ s: subject, p, o, g }) => JSON.stringify([subject, p, o, g])}
-      error={items === undefined || nothingYet ? list.error : undefined}
-      onRetry={() => void (nothingYet ? fetchNextPage() : list.refetch())}
-      more={{ has: hasNextPage, loading: list.isFetchingNextPage, load: () => void fetchNextPage() }}
+      error={items === undefined ? list.error : undefined}
+      onRetry={() => void list.refetch()}
+      more={more}
       empty={nothing}
     />
   );

@@ -5,7 +5,7 @@ import { isProblem } from "../../api/problem.ts";
 import { get } from "../../api/request.ts";
 import { messageOf } from "../../ui/states.tsx";
 import { renewCounts } from "../collections/use-fresh-counts.ts";
-import { allUploads, changeUpload, type Upload } from "./upload-store.ts";
+import { allUploads, changeUpload, ownUploads, type Upload } from "./upload-store.ts";
 
 const askMs = 2_500;
 /** Of those that have waited longest: with a thousand files under way the events tell of the rest. */
@@ -25,10 +25,10 @@ export function followUploads(): void {
 }
 
 async function ask(): Promise<void> {
-  const asked = allUploads().filter(({ state }) => state === "indexing");
+  const asked = ownUploads().filter(({ state }) => state === "indexing");
   await Promise.all(asked.slice(0, askedAtOnceMax).map(askOne));
   timer = undefined;
-  if (allUploads().some(({ state }) => state === "indexing")) followUploads();
+  if (ownUploads().some(({ state }) => state === "indexing")) followUploads();
 }
 
 async function askOne(upload: Upload): Promise<void> {
@@ -37,7 +37,7 @@ async function askOne(upload: Upload): Promise<void> {
     told(upload, await get<Document>(documentPath({ rid, cid, did: documentId })));
   } catch (error) {
     // Deleted meanwhile, or no longer for this reader. Anything else may pass by itself, and is asked again.
-    if (isProblem(error)) changeUpload(upload.id, { state: "failed", reason: messageOf(error), documentId: undefined });
+    if (isProblem(error, 404) || isProblem(error, 403)) changeUpload(upload.id, { state: "failed", reason: messageOf(error), documentId: undefined });
   }
 }
 

@@ -8,7 +8,7 @@ import { queryClient } from "../../app/query-client.ts";
 import { messageOf } from "../../ui/states.tsx";
 import { followUploads } from "./upload-follow.ts";
 import { sizeProblem } from "./upload-limits.ts";
-import { allUploads, changeUpload, dropUploads, isOver, keepUploads, uploadOf, type Upload } from "./upload-store.ts";
+import { changeUpload, dropUploads, isOver, keepUploads, ownUploads, uploadOf, type Upload } from "./upload-store.ts";
 
 const atOnceMax = 3;
 /** From this size on the server is asked by name first. */
@@ -54,11 +54,11 @@ export function clearUploads(of: readonly Upload[]): void {
 }
 
 onHealed(() => {
-  for (const { id, lost } of allUploads()) if (lost === true) retryUpload(id);
+  for (const { id, lost } of ownUploads()) if (lost === true) retryUpload(id);
 });
 
 function pump(): void {
-  const waiting = allUploads().filter(({ state }) => state === "waiting");
+  const waiting = ownUploads().filter(({ state }) => state === "waiting");
   for (const upload of waiting.slice(0, Math.max(0, atOnceMax - aborts.size))) void send(upload);
 }
 

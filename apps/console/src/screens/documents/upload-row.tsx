@@ -5,6 +5,7 @@ import { repositoryOptions } from "../../api/collections.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
+import { Progress } from "../../ui/progress.tsx";
 import { documentLink } from "./links.ts";
 import { isSharedType, sizeProblem } from "./upload-limits.ts";
 import { cancelUpload, replaceUpload, retryUpload } from "./upload-queue.ts";
@@ -70,7 +71,7 @@ function RowButtons({ upload: { id, rid, cid, file, state, documentId } }: { rea
 function Bar({ upload: { state, sent, progress, file } }: { readonly upload: Upload }) {
   const share = state === "sending" ? sent : state === "indexing" && progress && progress.total > 0 ? progress.done / progress.total : undefined;
   if (share === undefined) return null;
-  return <progress className="h-1 w-full accent-brand" max={1} value={share} aria-label={s.progress(file.name)} />;
+  return <Progress done={share} total={1} label={s.progress(file.name)} />;
 }
 
 function StateIcon({ state }: { readonly state: Upload["state"] }) {

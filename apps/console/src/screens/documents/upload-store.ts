@@ -38,6 +38,12 @@ export function allUploads(): readonly Upload[] {
   return uploads;
 }
 
+/** Only these may be sent: a file goes in the session of who added it, or not at all. */
+export function ownUploads(): readonly Upload[] {
+  const who = whoIsHere();
+  return uploads.filter((one) => one.who === who);
+}
+
 export function uploadOf(id: number): Upload | undefined {
   return uploads.find((one) => one.id === id);
 }

@@ -3,11 +3,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { deleteDocument, downloadDocument, reindexDocument } from "../../api/document-parts.ts";
 import { documentPath, type Document, type DocumentId } from "../../api/documents.ts";
-import { isProblem } from "../../api/problem.ts";
 import { get } from "../../api/request.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { toast, toastError } from "../../ui/toast.tsx";
+import { useDeleteSeen } from "../../ui/use-delete-seen.ts";
 
 const s = documentStrings.actions;
 
@@ -68,29 +68,19 @@ interface DeleteDialogProps {
 }
 
 function DeleteDialog({ document, onClose, onDeleted }: DeleteDialogProps) {
-  const [changedTo, setChangedTo] = useState<Document>();
-  const { etag, name } = changedTo ?? document;
-  const remove = useMutation({
-    mutationFn: () => deleteDocument(idOf(document), etag),
-    onSuccess: onDeleted,
-    // Somebody changed it: the reader sees how it is now, and decides again.
-    onError: async (error) => (isProblem(error, 412) ? setChangedTo(await get<Document>(documentPath(idOf(document)))) : undefined),
+  const id = idOf(document);
+  const { now, confirm } = useDeleteSeen({
+    seen: document,
+    remove: ({ etag }) => deleteDocument(id, etag),
+    read: () => get<Document>(documentPath(id)),
+    onDeleted,
   });
-  const stale = changedTo !== undefined && isProblem(remove.error, 412);
   return (
-    <Confirm
-      open
-      onClose={onClose}
-      title={s.deleteTitle(name)}
-      action={s.delete}
-      onConfirm={() => remove.mutate()}
-      pending={remove.isPending}
-      {...(remove.error === null || stale ? {} : { error: remove.error })}
-    >
+    <Confirm open onClose={onClose} title={s.deleteTitle((now ?? document).name)} action={s.delete} {...confirm}>
       <p className="break-words">{s.deleteText}</p>
-      {stale && (
+      {now !== undefined && (
         <p role="alert" className="mt-3 rounded-md bg-warn-soft p-3 text-warn">
-          {s.changed(changedTo.version, documentStrings.status[changedTo.status].toLowerCase())}
+          {s.changed(now.version, documentStrings.status[now.status].toLowerCase())}
         </p>
       )}
     </Confirm>

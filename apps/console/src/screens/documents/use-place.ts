@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { passagesOptions, type Passage } from "../../api/document-parts.ts";
 import type { Document, DocumentId } from "../../api/documents.ts";
+import { moreOf, type More } from "../../api/page.ts";
 import { wordsOf } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
 
@@ -13,7 +14,7 @@ interface Passages {
   readonly items: readonly Passage[] | undefined;
   readonly error: unknown;
   readonly retry: () => void;
-  readonly more: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
+  readonly more: More;
 }
 
 export interface Place {
@@ -35,14 +36,15 @@ export function usePlace(id: DocumentId, document: Document): Place {
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(passagesOptions(id, document));
   const { hasNextPage, isFetching, fetchNextPage } = list;
+  const more = moreOf(list);
   const items = list.data?.items;
   const given = spanOf(start, end);
   const chosen = items?.find((passage) => (chunk === undefined ? passage.start === given?.start && passage.end === given.end : passage.chunk_id === chunk));
   const missing = chunk !== undefined && items !== undefined && chosen === undefined;
   // Passages come in pages, and nobody knows on which one this is.
   useEffect(() => {
-    if (missing && hasNextPage && !isFetching) void fetchNextPage();
-  }, [missing, hasNextPage, isFetching, fetchNextPage]);
+    if (missing && more.has && !isFetching) void fetchNextPage();
+  }, [missing, more.has, isFetching, fetchNextPage]);
   const go = (search: { readonly chunk?: string | undefined; readonly start?: number | undefined; readonly end?: number | undefined }) =>
     void navigate({ search: (old) => ({ ...old, tab: undefined, chunk: search.chunk, start: search.start, end: search.end }), replace: true });
   return {
@@ -50,12 +52,12 @@ export function usePlace(id: DocumentId, document: Document): Place {
       items,
       error: items === undefined ? list.error : undefined,
       retry: () => void list.refetch(),
-      more: { has: hasNextPage, loading: list.isFetchingNextPage, load: () => void fetchNextPage() },
+      more,
     },
     chosen,
     words: wordsOf(q ?? ""),
     span: given ?? chosen,
-    looking: missing && hasNextPage,
+    looking: missing && (more.has || more.loading),
     gone: missing && !hasNextPage && !isFetching,
     choose: (passage) => go({ chunk: passage?.chunk_id, start: passage?.start, end: passage?.end }),
     chooseSpan: go,

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CollectionId } from "../../api/collections.ts";
 import { triplesOptions, type Triple, type TriplePattern } from "../../api/graph.ts";
+import { moreOf } from "../../api/page.ts";
 import { shortTerm, termText } from "../../api/terms.ts";
 import { graphStrings } from "../../strings/graph.ts";
 import { Button } from "../../ui/button.tsx";
@@ -39,7 +40,7 @@ export function Pattern({ id }: { readonly id: CollectionId }) {
         empty={<Empty title={s.none}>{s.noneAbout}</Empty>}
         error={found.error}
         onRetry={() => void found.refetch()}
-        more={{ has: found.hasNextPage, loading: found.isFetchingNextPage, load: () => void found.fetchNextPage() }}
+        more={moreOf(found)}
       />
     </div>
   );

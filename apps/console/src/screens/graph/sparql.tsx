@@ -28,7 +28,7 @@ export function Sparql({ id }: { readonly id: CollectionId }) {
   // Another query in the address, such as by the browser's "back".
   if (kept.of !== sparql) setKept({ of: sparql, text: sparql ?? kept.text });
   const asked = useQuery({
-    queryKey: ["sparql", id.rid, id.cid, sparql, union],
+    queryKey: ["triples", id.rid, id.cid, "sparql", sparql, union],
     queryFn: ({ signal }) => askSparql(id, sparql ?? "", { union, limit: rowsMax, signal }),
     enabled: sparql !== undefined,
   });

@@ -11,7 +11,6 @@ import { sampleId } from "./make-collection.ts";
 import { RecentCollections } from "./recent-collections.tsx";
 import { RecentDocuments } from "./recent-documents.tsx";
 import { SampleButton } from "./sample-button.tsx";
-import { sampleQuestions } from "./sample-questions.ts";
 
 const route = getRouteApi("/shell/");
 
@@ -21,7 +20,7 @@ export function Everyday({ collections }: { readonly collections: readonly Colle
   return (
     <div className="flex flex-col gap-4">
       <Panel title={s.ask.label}>
-        <AskBox questions={sample && q === undefined ? sampleQuestions : []}>
+        <AskBox questions={sample && q === undefined ? s.sample.questions : []}>
           <p className="text-xs text-soft">{s.ask.hint}</p>
         </AskBox>
         <div className="mt-3">

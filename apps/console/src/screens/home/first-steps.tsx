@@ -12,7 +12,6 @@ import { Answers } from "./answers.tsx";
 import { AskBox } from "./ask-box.tsx";
 import { sampleId } from "./make-collection.ts";
 import { SampleButton } from "./sample-button.tsx";
-import { sampleQuestions } from "./sample-questions.ts";
 
 const s = homeStrings.steps;
 
@@ -31,7 +30,7 @@ export function FirstSteps({ collections }: { readonly collections: readonly Col
       </Step>
       <Step title={s.ask} done={false}>
         <p className="mb-3 text-sm text-soft">{ready > 0 ? s.askReady : s.askWaiting}</p>
-        <AskBox questions={sample && ready > 0 ? sampleQuestions : []} />
+        <AskBox questions={sample && ready > 0 ? homeStrings.sample.questions : []} />
         <div className="mt-3">
           <Answers />
         </div>

@@ -6,6 +6,7 @@ import type { Page } from "../../api/page.ts";
 import { get, path } from "../../api/request.ts";
 import { queryClient } from "../../app/query-client.ts";
 import { freeSlug } from "../../lib/slug.ts";
+import { homeStrings } from "../../strings/home.ts";
 import { addUploads } from "../documents/upload-queue.ts";
 
 export const sampleId = "sample-handbook";
@@ -39,8 +40,8 @@ async function sampleCollection(): Promise<CollectionId> {
   try {
     const sample = {
       collection_id: sampleId,
-      name: "Sample handbook",
-      description: "Five short texts of a company that does not exist.",
+      name: homeStrings.sample.name,
+      description: homeStrings.sample.description,
       // By headings: each answer is a section that can be read by itself.
       chunking_strategy: { type: "MARKDOWN", unit: "token", chunk_size: 110, chunk_overlap: 0 },
       metadata: { tags: ["sample"] },

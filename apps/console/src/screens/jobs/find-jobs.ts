@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { jobListOptions, type JobRow } from "../../api/jobs.ts";
+import { moreOf } from "../../api/page.ts";
 import type { PlaceName } from "../../api/place-names.ts";
 
 export interface JobFilter {
@@ -30,7 +31,8 @@ export function matchesJob(job: JobRow, { status, kind, q, nameOf }: JobFilter):
 export function useFoundJobs(filter: JobFilter, wantedRows = wantedRowsDefault) {
   const list = useInfiniteQuery(jobListOptions);
   const [lookedMax, setLookedMax] = useState(lookedAtOnceMax);
-  const { data, hasNextPage, isFetching, isFetchingNextPage, isError, fetchNextPage } = list;
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = list;
+  const more = moreOf(list);
   const filtered = filter.status !== undefined || filter.kind !== undefined || filter.q !== undefined;
   const items = data?.items.filter((job) => matchesJob(job, filter));
   const seen = data?.items.length ?? 0;
@@ -46,7 +48,7 @@ export function useFoundJobs(filter: JobFilter, wantedRows = wantedRowsDefault) 
     seen,
     looking,
     /** For the table, which asks for more as it is scrolled. */
-    more: { has: mayLook, loading: isFetchingNextPage, load: () => void fetchNextPage() },
+    more: { ...more, has: more.has && mayLook },
     /** Undefined: nothing older is left to look at, or nobody needs to be asked. */
     lookFurther: hasNextPage && !mayLook ? () => setLookedMax(seen + lookedAtOnceMax) : undefined,
   };

@@ -1,7 +1,8 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { jobStatuses } from "../../api/jobs.ts";
 import { jobStrings } from "../../strings/jobs.ts";
-import { Select, TextField } from "../../ui/field.tsx";
+import { Select } from "../../ui/field.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
 import type { JobSearch } from "./routes.ts";
 
 const s = jobStrings.filters;
@@ -15,13 +16,7 @@ export function JobFilters() {
   const offered = kind === undefined || kind in jobStrings.kinds ? kinds : [...kinds, { value: kind, label: kind }];
   return (
     <div className="flex flex-wrap items-end gap-3">
-      <TextField
-        label={s.text}
-        type="search"
-        className="w-full sm:w-64"
-        value={q ?? ""}
-        onChange={({ target }) => set({ q: target.value === "" ? undefined : target.value })}
-      />
+      <FilterField label={s.text} className="w-full sm:w-64" value={q} onFilter={(next) => set({ q: next })} />
       <Select
         label={s.status}
         className="w-36"

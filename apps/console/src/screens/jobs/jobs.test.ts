@@ -41,12 +41,31 @@ describe("which jobs an event is about", () => {
 });
 
 describe("a row that changed", () => {
-  const data = { pages: [{ items: [job("a")], next_cursor: "x" }, { items: [job("b")] }], pageParams: [undefined, "x"] };
-  const ids = (made: typeof data) => made.pages.map(({ items }) => items.map(({ job_id, attempts }) => `${job_id}${attempts}`));
+  const at = (day: number, more: Partial<JobRow> = {}) => ({ created_at: `2030-01-0${day}T00:00:00.000Z`, ...more });
+  const data = {
+    pages: [
+      { items: [job("a", at(6)), job("b", at(4))], next_cursor: "x" },
+      { items: [job("c", at(2))], next_cursor: "y" },
+    ],
+    pageParams: [],
+  };
+  const put = (into: typeof data, one: JobRow) =>
+    withItem(into, one, ({ job_id }) => job_id).pages.map(({ items }) => items.map(({ job_id, attempts }) => `${job_id}${attempts}`));
 
   it("takes its place in its page; a new one comes first, and nothing twice", () => {
-    expect(ids(withItem(data, job("b", { attempts: 2 }), ({ job_id }) => job_id) as typeof data)).toEqual([["a1"], ["b2"]]);
-    expect(ids(withItem(data, job("c"), ({ job_id }) => job_id) as typeof data)).toEqual([["c1", "a1"], ["b1"]]);
+    expect(put(data, job("c", at(2, { attempts: 2 })))).toEqual([["a1", "b1"], ["c2"]]);
+    expect(put(data, job("d", at(7)))).toEqual([["d1", "a1", "b1"], ["c1"]]);
+    expect(put(data, job("d", at(6)))).toEqual([["d1", "a1", "b1"], ["c1"]]);
+    expect(put({ pages: [{ items: [], next_cursor: "" }], pageParams: [] }, job("d", at(7)))).toEqual([["d1"]]);
+  });
+
+  it("that the pages do not have is put where it belongs; one below them is left to its own page", () => {
+    expect(put(data, job("d", at(5)))).toEqual([["a1", "d1", "b1"], ["c1"]]);
+    expect(put(data, job("d", at(3)))).toEqual([
+      ["a1", "b1"],
+      ["d1", "c1"],
+    ]);
+    expect(put(data, job("d", at(1)))).toEqual([["a1", "b1"], ["c1"]]);
   });
 });
 

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { agentsOptions, type Agent } from "../../api/memories.ts";
+import { moreOf } from "../../api/page.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
@@ -37,7 +38,7 @@ export function AgentList() {
         empty={<Empty title={s.nothing}>{s.nothingAbout}</Empty>}
         error={list.error}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
     </>
   );

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { sessionsOptions, type Session } from "../../api/memories.ts";
+import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
@@ -43,7 +44,7 @@ export function SessionList({ agent }: { readonly agent: string }) {
         empty={<Empty title={s.nothing} />}
         error={list.error}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
     </>
   );

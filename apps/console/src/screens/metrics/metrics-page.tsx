@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { metricsOptions, type Metric, type MetricType } from "../../api/agent-metrics.ts";
+import { moreOf } from "../../api/page.ts";
 import { formatDateTime } from "../../lib/format.ts";
 import { metricStrings as s } from "../../strings/metrics.ts";
 import { Button } from "../../ui/button.tsx";
@@ -69,7 +70,7 @@ function Points({ choice: { range, type, agent } }: { readonly choice: MetricCho
       empty={<Empty title={s.points.nothing}>{s.chart.nothingAbout}</Empty>}
       error={list.error}
       onRetry={() => void list.refetch()}
-      more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+      more={moreOf(list)}
     />
   );
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { migrationListOptions, type Migration } from "../../api/migrations.ts";
+import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -56,7 +57,7 @@ export function MigrationsPage() {
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
         empty={<Empty title={s.empty}>{s.emptyAbout}</Empty>}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
       {create === true && <NewMigrationDialog onClose={() => open(undefined)} onMade={show} />}
     </Page>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { migrationUnitsOptions, type Migration, type MigrationUnit } from "../../api/migrations.ts";
+import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
@@ -54,7 +55,7 @@ export function Units({ migration: { migration_id, updated_at } }: { readonly mi
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void refetch()}
         empty={<Empty title={s.empty} />}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
       {shown !== undefined && <UnitSheet unit={shown} onClose={() => show(undefined)} />}
     </Panel>

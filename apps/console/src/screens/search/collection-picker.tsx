@@ -6,11 +6,11 @@ import { useDeferredValue, useId, useState, type ReactNode } from "react";
 import { collectionOfRef, refOf } from "../../api/collection-ref.ts";
 import { collectionOptions, type Collection, type CollectionId } from "../../api/collections.ts";
 import type { Page } from "../../api/page.ts";
+import { placeOf } from "../../api/place-names.ts";
 import { get } from "../../api/request.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { cx } from "../../lib/class-names.ts";
 import { messageOf } from "../../ui/states.tsx";
-import { placeOf } from "./collection-names.ts";
 
 const s = searchStrings.collections;
 const shownMax = 50;

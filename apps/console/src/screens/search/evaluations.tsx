@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { evaluationsOptions, type Evaluation } from "../../api/evaluations.ts";
+import { moreOf } from "../../api/page.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
@@ -33,18 +34,18 @@ export function Evaluations() {
 
 function List() {
   const navigate = route.useNavigate();
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(evaluationsOptions);
+  const list = useInfiniteQuery(evaluationsOptions);
   return (
     <DataTable
       label={s.list}
       columns={columns}
-      items={data?.items}
+      items={list.data?.items}
       rowId={({ evaluation_id }) => evaluation_id}
       onOpen={({ evaluation_id }) => void navigate({ search: (old) => ({ ...old, evaluation: evaluation_id }) })}
       empty={<Empty title={s.empty}>{s.emptyAbout}</Empty>}
-      error={error}
-      onRetry={() => void refetch()}
-      more={{ has: hasNextPage, loading: isFetchingNextPage, load: () => void fetchNextPage() }}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      more={moreOf(list)}
     />
   );
 }

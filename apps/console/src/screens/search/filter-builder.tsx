@@ -79,8 +79,7 @@ function Rows({ rows, onChange, fields }: RowsProps) {
     <>
       <ul className="flex flex-col gap-2 empty:hidden">
         {rows.map((row, index) => (
-          // Rows have no name of their own: their place is what they are.
-          // oxlint-disable-next-line react/no-array-index-key
+          // oxlint-disable-next-line react/no-array-index-key -- rows have no name of their own: their place is what they are
           <li key={index} className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_9rem_minmax(0,1fr)_auto]">
             <TextField
               label={s.field(index + 1)}

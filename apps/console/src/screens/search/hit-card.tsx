@@ -2,13 +2,13 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, Equal, FileText } from "lucide-react";
 import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
+import { placeOf, useCollection } from "../../api/place-names.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Check } from "../../ui/field.tsx";
 import { documentLink } from "../documents/links.ts";
 import type { RankChange } from "./compare.ts";
-import { placeOf, useCollection } from "./collection-names.ts";
 import { HitText } from "./hit-text.tsx";
 import { numberText, ScoreBars } from "./score-bars.tsx";
 

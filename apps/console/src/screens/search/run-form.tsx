@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { evaluationsKey, runEvaluation, type RunConfiguration } from "../../api/evaluations.ts";
-import { jobOptions } from "../../api/work.ts";
+import { jobDetailOptions } from "../../api/jobs.ts";
 import { numberParam, oneOfParam } from "../../lib/search-params.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
@@ -79,7 +79,7 @@ export function RunForm({ id }: { readonly id: string }) {
 /** When it is over, the evaluation has one more run. */
 function useRun(jobId: string | undefined) {
   const client = useQueryClient();
-  const job = useQuery({ ...jobOptions(jobId ?? ""), enabled: jobId !== undefined });
+  const job = useQuery({ ...jobDetailOptions(jobId ?? ""), enabled: jobId !== undefined });
   const over = job.data?.status === "succeeded";
   useEffect(() => {
     if (over) void client.invalidateQueries({ queryKey: evaluationsKey });

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { refOf } from "../../api/collection-ref.ts";
 import { runQuestionsOptions, type Evaluation, type EvaluationRun, type RunQuestion } from "../../api/evaluations.ts";
+import { moreOf } from "../../api/page.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
@@ -30,7 +31,7 @@ interface Props {
 
 export function RunQuestions({ of, run, onClose }: Props) {
   const navigate = route.useNavigate();
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(runQuestionsOptions(of.evaluation_id, run.job_id));
+  const list = useInfiniteQuery(runQuestionsOptions(of.evaluation_id, run.job_id));
   const { mode, fusion, vector_weight: weight, diversity } = run.configuration;
   const places = of.collections.map(({ repository, collection }) => refOf({ rid: repository, cid: collection }));
   return (
@@ -38,13 +39,13 @@ export function RunQuestions({ of, run, onClose }: Props) {
       <DataTable
         label={s.label}
         columns={columns}
-        items={data?.items}
+        items={list.data?.items}
         rowId={({ number }) => String(number)}
         onOpen={({ query }) => void navigate({ search: { tab: "try", q: query, in: places, mode, fusion, weight, diversity } })}
         empty={<Empty title={s.empty} />}
-        error={error}
-        onRetry={() => void refetch()}
-        more={{ has: hasNextPage, loading: isFetchingNextPage, load: () => void fetchNextPage() }}
+        error={list.error}
+        onRetry={() => void list.refetch()}
+        more={moreOf(list)}
       />
     </Dialog>
   );

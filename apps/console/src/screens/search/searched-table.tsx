@@ -1,11 +1,11 @@
 /** What was searched, and what the filter left of it. */
 import { Link } from "@tanstack/react-router";
 import type { ExplainedAnswer, Searched } from "../../api/explained-search.ts";
+import { useCollection } from "../../api/place-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { useCollection } from "./collection-names.ts";
 
 const s = searchStrings.answer;
 const names = s.searchedColumns;

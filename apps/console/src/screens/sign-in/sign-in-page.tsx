@@ -4,7 +4,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { signIn } from "../../api/identity.ts";
 import { isProblem } from "../../api/problem.ts";
-import { queryClient } from "../../app/query-client.ts";
+import { forgetEverything } from "../../app/forget.ts";
 import { shellStrings } from "../../strings/shell.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -21,7 +21,7 @@ export function SignInPage() {
   const signing = useMutation({
     mutationFn: signIn,
     onSuccess: async () => {
-      queryClient.clear();
+      forgetEverything();
       await router.navigate({ href: next ?? "/", replace: true });
     },
   });

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { moreOf } from "../../api/page.ts";
 import { toolsOptions, type ToolInvocation, type ToolQuery } from "../../api/tool-log.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { toolStrings as s } from "../../strings/tools.ts";
@@ -37,7 +38,7 @@ export function CallTable({ query }: { readonly query: ToolQuery }) {
       empty={<Empty title={s.nothing}>{s.nothingAbout}</Empty>}
       error={list.error}
       onRetry={() => void list.refetch()}
-      more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+      more={moreOf(list)}
     />
   );
 }

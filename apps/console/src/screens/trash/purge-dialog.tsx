@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { showBegunWork } from "../../api/begun-work.ts";
 import { deleteCollection } from "../../api/collection-changes.ts";
 import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
@@ -17,7 +18,7 @@ export function PurgeDialog({ collection, onClose, onStarted }: Props) {
   const purging = useMutation({
     mutationFn: () => deleteCollection({ rid, cid }, { purge: true, incarnation }),
     onSuccess: ({ job_id }) => onStarted(job_id),
-    onSettled: () => Promise.all([["collections"], ["jobs"], ["operations"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
+    onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ["collections"] }), showBegunWork(client)]),
   });
   return (
     <Confirm

@@ -5,10 +5,11 @@ import { useState } from "react";
 import { restoreCollection } from "../../api/collection-changes.ts";
 import { collectionsOptions, type Collection } from "../../api/collections.ts";
 import { meOptions } from "../../api/identity.ts";
+import { moreOf } from "../../api/page.ts";
 import { trashStrings as s } from "../../strings/trash.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
 import { Page, Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { toast, toastError } from "../../ui/toast.tsx";
@@ -35,7 +36,9 @@ export function TrashPage() {
   });
   return (
     <Page title={s.title} about={s.about} fill>
-      <FilterForm q={q} onFilter={(next) => change({ q: next })} />
+      <div role="search" className="max-w-sm">
+        <FilterField label={s.filter} value={q} onFilter={(next) => change({ q: next })} />
+      </div>
       {operation !== undefined && (
         <Panel
           title={s.purging}
@@ -56,7 +59,7 @@ export function TrashPage() {
         rowId={({ repository_id, collection_id, incarnation }) => `${repository_id}/${collection_id}/${incarnation}`}
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
         empty={q === undefined ? <Empty title={s.empty}>{s.emptyAbout}</Empty> : <Empty title={s.nothing} />}
       />
       {purging !== undefined && (
@@ -70,29 +73,6 @@ export function TrashPage() {
         />
       )}
     </Page>
-  );
-}
-
-function FilterForm({ q, onFilter }: { readonly q: string | undefined; readonly onFilter: (q: string | undefined) => void }) {
-  const [typed, setTyped] = useState(q ?? "");
-  const [known, setKnown] = useState(q);
-  // The address may change by itself: back, forward, a link.
-  if (known !== q) {
-    setKnown(q);
-    setTyped(q ?? "");
-  }
-  const apply = () => onFilter(typed.trim() === "" ? undefined : typed.trim());
-  return (
-    <form
-      role="search"
-      className="max-w-sm"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply();
-      }}
-    >
-      <TextField type="search" label={s.filter} value={typed} onChange={({ target }) => setTyped(target.value)} onBlur={apply} />
-    </form>
   );
 }
 

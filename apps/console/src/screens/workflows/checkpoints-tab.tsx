@@ -1,6 +1,7 @@
 /** The checkpoints, newest first; one opens with its content and what differs from the one before it. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { moreOf } from "../../api/page.ts";
 import { checkpointsOptions, type Checkpoint } from "../../api/workflows.ts";
 import { formatBytes, formatDateTime } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
@@ -39,7 +40,7 @@ export function CheckpointsTab({ wid }: { readonly wid: string }) {
         empty={<Empty title={s.nothing}>{s.nothingAbout}</Empty>}
         error={list.error}
         onRetry={() => void list.refetch()}
-        more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+        more={moreOf(list)}
       />
       <Dialog
         open={key !== undefined && rows !== undefined}

@@ -19,17 +19,23 @@ export interface WorkflowEvents {
 export function useWorkflowEvents(wid: string): WorkflowEvents {
   const client = useQueryClient();
   const [events, setEvents] = useState<readonly WorkflowEvent[]>([]);
+  const [told, setTold] = useState<Lease>();
   const state = useStream<WorkflowEvent>({
     at: `${workflowPath(wid)}/events`,
     types: workflowEventTypes,
     onEvent: (event) => {
       setEvents((old) => [event, ...old].slice(0, keptMax));
       if (event.type === "workflow.deleted") return;
-      if (event.type !== "lease.changed") void client.invalidateQueries({ queryKey: ["workflows", "one", wid] });
+      if (event.type === "lease.changed") setTold(event.data as unknown as Lease);
+      else void client.invalidateQueries({ queryKey: ["workflows", "one", wid] });
       if (event.type === "checkpoint.added") void client.invalidateQueries({ queryKey: ["workflows", "checkpoints", wid] });
+    },
+    onMissed: () => {
+      setTold(undefined);
+      for (const what of ["one", "checkpoints", "lease"]) void client.invalidateQueries({ queryKey: ["workflows", what, wid] });
     },
   });
   const asked = useQuery(leaseOptions(wid)).data;
-  const lease = (events.find(({ type }) => type === "lease.changed")?.data as Lease | undefined) ?? asked;
+  const lease = told ?? asked;
   return { state, events, lease, deleted: events[0]?.type === "workflow.deleted" };
 }

@@ -1,15 +1,15 @@
 /** The buttons that the state of a workflow allows. Each asks once, because most cannot be taken back. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { isProblem } from "../../api/problem.ts";
 import { deleteWorkflow, readWorkflow, verbsOf, type Lease, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { useDeleteSeen } from "../../ui/use-delete-seen.ts";
 import { ChangedMeanwhile } from "./action-conflict.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
 
@@ -44,31 +44,19 @@ export function WorkflowActions({ workflow, lease }: { readonly workflow: Workfl
 function Remove({ workflow, onClose }: { readonly workflow: Workflow; readonly onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [now, setNow] = useState<Workflow>();
   const { workflow_id: wid } = workflow;
-  const remove = useMutation({
-    mutationFn: () => deleteWorkflow(wid, (now ?? workflow)._etag),
-    onSuccess: async () => {
+  const { now, confirm } = useDeleteSeen({
+    seen: workflow,
+    remove: ({ _etag }) => deleteWorkflow(wid, _etag),
+    read: () => readWorkflow(wid),
+    onDeleted: async () => {
       toast(s.remove.done);
       await navigate({ to: "/workflows" });
       await client.invalidateQueries({ queryKey: ["workflows"] });
     },
-    onError: async (error) => {
-      if (isProblem(error, 412)) setNow(await readWorkflow(wid));
-    },
   });
-  const told = isProblem(remove.error, 412) && now !== undefined;
   return (
-    <Confirm
-      open
-      onClose={onClose}
-      title={s.remove.title}
-      action={s.remove.label}
-      typeName={wid}
-      onConfirm={() => remove.mutate()}
-      pending={remove.isPending}
-      error={told ? undefined : remove.error}
-    >
+    <Confirm open onClose={onClose} title={s.remove.title} action={s.remove.label} typeName={wid} {...confirm}>
       {s.remove.about}
       {now !== undefined && <ChangedMeanwhile seen={workflow} now={now} />}
     </Confirm>

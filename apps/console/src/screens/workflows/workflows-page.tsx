@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
+import { moreOf } from "../../api/page.ts";
 import { workflowsOptions, workflowStatsOptions, workflowStatuses, workflowTypes, type Workflow, type WorkflowStatus } from "../../api/workflows.ts";
 import { cx } from "../../lib/class-names.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
@@ -108,7 +109,7 @@ function List() {
       empty={filtered ? <Empty title={s.nothingFiltered} /> : <Empty title={s.nothing}>{s.nothingAbout}</Empty>}
       error={list.error}
       onRetry={() => void list.refetch()}
-      more={{ has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() }}
+      more={moreOf(list)}
     />
   );
 }

@@ -12,8 +12,16 @@ interface MediaRange {
   readonly q: number;
 }
 
-/** The offer with the highest q value, and among equals the first. A 406 names all there are; no header takes anything. */
+/** As `bestType`; where there is none, a 406 names all there are. */
 export function chooseType<Value>(accept: string | undefined, offers: readonly Offer<Value>[]): Offer<Value> {
+  const best = bestType(accept, offers);
+  if (best !== undefined) return best;
+  const known = offers.map(({ types: [type] }) => type).join(", ");
+  throw new HttpError("INVALID", `Accept: the answer to this can be ${known}; ask for one of these.`, { status: 406 });
+}
+
+/** The offer with the highest q value, and among equals the first; undefined where none is taken. No header takes anything. */
+export function bestType<Value>(accept: string | undefined, offers: readonly Offer<Value>[]): Offer<Value> | undefined {
   const [first] = offers;
   if (first !== undefined && (accept === undefined || accept.trim() === "")) return first;
   const ranges = (accept ?? "").split(",").flatMap(readRange);
@@ -22,9 +30,7 @@ export function chooseType<Value>(accept: string | undefined, offers: readonly O
     const q = qualityOf(offer.types, ranges);
     if (q > (best?.q ?? 0)) best = { offer, q };
   }
-  if (best !== undefined) return best.offer;
-  const known = offers.map(({ types: [type] }) => type).join(", ");
-  throw new HttpError("INVALID", `Accept: the answer to this can be ${known}; ask for one of these.`, { status: 406 });
+  return best?.offer;
 }
 
 function readRange(text: string): readonly MediaRange[] {

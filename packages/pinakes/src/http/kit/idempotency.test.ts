@@ -90,7 +90,7 @@ describe("http kit: Idempotency-Key", () => {
       return created({ name });
     });
     const first = post("k1", { name: "a" });
-    await vi.waitFor(() => expect(runs()).toBe(1));
+    await vi.waitFor(() => expect(runs()).toBe(1), { timeout: 30_000 });
     const second = await post("k1", { name: "a" });
     expect([second.status, second.headers.get("retry-after"), await second.json()]).toEqual([409, "5", expect.objectContaining({ retryable: true })]);
     gate.resolve();

@@ -1,5 +1,5 @@
 /** The kit with which HTTP routes are declared, mounted and described. */
-export { chooseType, type Offer } from "./accept.ts";
+export { bestType, chooseType, type Offer } from "./accept.ts";
 export { accepted, created, noContent, notModified, ok, type Answer } from "./answer.ts";
 export type { KitEnv } from "./context.ts";
 export type { Authenticated, Credentials } from "./credentials.ts";

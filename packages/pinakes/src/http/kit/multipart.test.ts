@@ -209,7 +209,7 @@ describe("http kit: multipart", () => {
       break;
     }
     expect(sent).toBeLessThan(40);
-    await vi.waitFor(() => expect(released).toBe(true));
+    await vi.waitFor(() => expect(released).toBe(true), { timeout: 30_000 });
   });
 });
 

@@ -80,7 +80,7 @@ describe("http kit: server-sent events", () => {
     await readUntil(reader, ": still here");
     await readUntil(reader, ": still here");
     await reader.cancel();
-    await vi.waitFor(() => expect(stopped).toEqual(["stopped"]));
+    await vi.waitFor(() => expect(stopped).toEqual(["stopped"]), { timeout: 30_000 });
   });
 
   it("an error of the source is an event, and the end", async () => {

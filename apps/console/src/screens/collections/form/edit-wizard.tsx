@@ -65,7 +65,7 @@ export default function EditWizard({ collection, onClose }: Props) {
         mine={mine}
         theirs={currentOf(theirs)}
         pending={saving.isPending}
-        error={form.error}
+        error={isProblem(saving.error, 412) ? form.error : saving.error}
         onSave={(change) => save(mine, change, theirs.etag)}
         onDrop={() => {
           setBase(theirs);

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import { showBegunWork } from "../../../api/begun-work.ts";
 import type { CollectionId } from "../../../api/collections.ts";
 import { deletePipeline, pipelinesOptions, runPipeline, type Pipeline } from "../../../api/pipelines.ts";
 import { pipelineStrings as s } from "../../../strings/pipelines.ts";
@@ -33,7 +34,7 @@ export default function PipelinesTab({ id, mayChange, onFollow }: Props) {
     onSuccess: ({ job_id }) => {
       close();
       toast(s.started);
-      void client.invalidateQueries({ queryKey: ["jobs"] });
+      void showBegunWork(client);
       onFollow(job_id);
     },
     onError: (cause) => toastError(s.run, cause),

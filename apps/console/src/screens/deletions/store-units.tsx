@@ -1,0 +1,15 @@
+/** A store counts what it has to remove, which is not what people count: each says in words what its numbers are. */
+import type { StoreReport } from "../../api/operations.ts";
+import { deletionStrings } from "../../strings/deletions.ts";
+import { Facts } from "../../ui/panel.tsx";
+
+export function StoreUnits({ stores }: { readonly stores: readonly StoreReport[] }) {
+  const units = stores.flatMap(({ store, unit }) => (unit === undefined ? [] : [[store, unit] as const]));
+  if (units.length === 0) return null;
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="text-sm font-semibold">{deletionStrings.detail.units}</h3>
+      <Facts of={units} />
+    </section>
+  );
+}

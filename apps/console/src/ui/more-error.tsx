@@ -1,0 +1,12 @@
+import type { More } from "../api/page.ts";
+import { ErrorBox } from "./states.tsx";
+
+/** The foot of a list whose next page did not come. What came before stays in sight. */
+export function MoreError({ more }: { readonly more: More | undefined }) {
+  if (more === undefined || more.error === undefined || more.loading) return null;
+  return (
+    <div className="border-t p-2">
+      <ErrorBox error={more.error} onRetry={more.load} />
+    </div>
+  );
+}
