@@ -7,6 +7,7 @@ const s = metricStrings.range;
 
 interface RangeFieldsProps {
   readonly search: RangeSearch;
+  /** With what changed only: two changes may come before the next drawing. */
   readonly onChange: (next: RangeSearch) => void;
 }
 
@@ -19,24 +20,12 @@ export function RangeFields({ search, onChange }: RangeFieldsProps) {
         className="w-40"
         value={range}
         choices={rangeNames.map((value) => ({ value, label: s[value] }))}
-        onChoose={(next) => onChange({ range: next, ...(next === "custom" ? { from, to } : { from: undefined, to: undefined }) })}
+        onChoose={(next) => onChange(next === "custom" ? { range: next } : { range: next, from: undefined, to: undefined })}
       />
       {range === "custom" && (
         <>
-          <TextField
-            className="w-40"
-            type="date"
-            label={s.from}
-            value={from ?? ""}
-            onChange={({ target }) => onChange({ range, to, from: dateParam(target.value) })}
-          />
-          <TextField
-            className="w-40"
-            type="date"
-            label={s.to}
-            value={to ?? ""}
-            onChange={({ target }) => onChange({ range, from, to: dateParam(target.value) })}
-          />
+          <TextField className="w-40" type="date" label={s.from} value={from ?? ""} onChange={({ target }) => onChange({ from: dateParam(target.value) })} />
+          <TextField className="w-40" type="date" label={s.to} value={to ?? ""} onChange={({ target }) => onChange({ to: dateParam(target.value) })} />
           {isShortened(search, Date.now()) && (
             <p role="status" className="basis-full text-xs text-warn">
               {s.shortened(customDaysMax)}
