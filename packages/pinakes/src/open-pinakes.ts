@@ -6,7 +6,7 @@ import type { SystemScope } from "./domain/scope.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./items/periodic.ts";
-import type { AuditFigures, Knowledge, OpenedKnowledge } from "./knowledge/index.ts";
+import { deletionWarnings, type AuditFigures, type Knowledge, type OpenedKnowledge } from "./knowledge/index.ts";
 import type { Lifecycle } from "./lifecycle/index.ts";
 import type { Migrations } from "./migrations/index.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
@@ -161,17 +161,13 @@ export class OpenPinakes implements Pinakes {
       objects: () => this.objects.list(probeScope, "", { limit: 1 }),
       triples: () => this.triples.match(probeScope.forTenant("pinakes"), "probe", {}, { limit: 1 }),
     });
-    const warnings = this.#parts.background.flatMap((work) => {
-      const { name, lastError } = work.status();
-      return lastError === undefined ? [] : [[name, lastError] as const];
-    });
+    const background = this.#parts.background.map((work) => work.status()).map(({ name, lastError }) => [name, lastError] as const);
     const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
-    const late = oldestMs / 1_000 > this.deletionLagSecondsMax;
-    const lag = late
-      ? [["deletion lag", `a delete is not done after ${Math.round(oldestMs / 1_000)} s; ${this.deletionLagSecondsMax} s are allowed`] as const]
-      : [];
-    const stuck = failed === 0 ? [] : [["deletions", `${failed} that some store has not confirmed; see the operations that failed`] as const];
-    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries([...warnings, ...stuck, ...lag]) };
+    const { late, stuck } = deletionWarnings(failed, Math.floor(oldestMs / 1_000), this.deletionLagSecondsMax);
+    const told = [...background, ["deletions", stuck] as const, ["deletion lag", late] as const].flatMap(([name, words]) =>
+      words === undefined ? [] : [[name, words] as const],
+    );
+    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries(told) };
   }
 
   async close(): Promise<void> {

@@ -13,6 +13,7 @@ export {
 } from "./audit/index.ts";
 export { Knowledge } from "./knowledge.ts";
 export type { DeleteOptions } from "./jobs/begin-work.ts";
+export { deletionWarnings } from "./jobs/deletion-lag.ts";
 export type { ListPage } from "./paging.ts";
 export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";

@@ -130,9 +130,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
     throw new Later("The stores are being cleaned.");
   });
   jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
-  jobs.register("reindex", (scope, { repository_id, collection_id, input }, tools) =>
-    run.reindexer.reindex(scope, repository_id, collection_id, input["embedding_model"] as string | undefined, tools),
-  );
+  jobs.register("reindex", (scope, job, tools) => run.reindexer.reindex(scope, job, job.input["embedding_model"] as string | undefined, tools));
 }
 
 /** A job of before does not say which life it means: it is the one that has the id. */

@@ -2,7 +2,8 @@
 import { invalid } from "../domain/errors.ts";
 import { ContentHash, type Measured } from "./content-hash.ts";
 import { differencesOf, type Differences, type Entry } from "./differences.ts";
-import type { Held, Inventory, Problem, Reading, UnitName } from "./source.ts";
+import { told } from "./progress.ts";
+import type { Held, Inventory, Problem, Progress, Reading, UnitName } from "./source.ts";
 
 export interface EntrySides {
   /** The distinct rows of a unit, as they would be here. Those that are wrong are told and left out. */
@@ -19,30 +20,24 @@ export async function measureEntries(sides: EntrySides, unit: UnitName, reading:
 }
 
 export async function measureHeldEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Measured> {
-  return measured(sides.held(unit, held), () => {});
+  return measured(sides.held(unit, held), held.progress);
 }
 
 export async function differingEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Differences> {
-  return differencesOf(sides.entries(unit, strictly(held.signal)), sides.held(unit, held));
+  const { signal, progress } = held;
+  return differencesOf(told(sides.entries(unit, strictly(signal, progress)), progress), told(sides.held(unit, held), progress));
 }
 
 /** For reading again what was found good: a problem now means that the source has changed. */
-export function strictly(signal: AbortSignal): Reading {
+export function strictly(signal: AbortSignal, progress: Progress = () => undefined): Reading {
   const problem = ({ where, reason }: Problem) => {
     throw invalid(`${where}: ${reason} The source has changed since it was planned; plan again.`);
   };
-  return { signal, problem, progress: () => {} };
+  return { signal, problem, progress };
 }
 
-const rowsPerTell = 5_000;
-
-async function measured(entries: AsyncIterable<Entry>, progress: (rows: number) => void): Promise<Measured> {
+async function measured(entries: AsyncIterable<Entry>, progress: Progress | undefined): Promise<Measured> {
   const sum = new ContentHash();
-  let rows = 0;
-  for await (const { text } of entries) {
-    sum.add(text);
-    if ((rows += 1) % rowsPerTell === 0) progress(rows);
-  }
-  progress(rows);
+  for await (const { text } of told(entries, progress)) sum.add(text);
   return sum.measured;
 }

@@ -15,6 +15,8 @@ export const migrationLimits = Object.freeze({
   lineCharsMax: 8_388_608,
   sourceCharsMax: 16_384,
   leaseMs: 60_000,
+  /** Work that takes longer says so this often. */
+  beatMs: 15_000,
   /** After a failure, until the background tries again. */
   retryMs: 30_000,
   pageItemsMax: 100,

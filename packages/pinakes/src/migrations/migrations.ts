@@ -24,6 +24,7 @@ import {
   type Step,
   type UnitRecord,
 } from "./records.ts";
+import { unitView, view, type MigrationView, type UnitView } from "./views.ts";
 import { work } from "./worker.ts";
 
 export interface NewMigration {
@@ -34,16 +35,6 @@ export interface NewMigration {
   /** Go on by itself from step to step, up to the switch, as long as all is well. */
   readonly auto?: boolean | undefined;
 }
-
-export type MigrationView = Omit<MigrationRecord, "id" | "format" | "lease_owner" | "lease_until"> & {
-  readonly working: boolean;
-  /** Of one that was rolled back, when it is asked for by its id: the last `trash_until` of its first units. */
-  readonly trash_until?: string | null;
-};
-export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "keep" | "adopted" | "whole"> & {
-  /** After a rollback: when the collection that it made goes for good. Null where it is not in the trash, or not any more. */
-  readonly trash_until: string | null;
-};
 
 /** For the `trash_until` of a migration; each of its units tells its own. */
 const unitsLookedAt = 50;
@@ -58,6 +49,13 @@ export interface FinishOptions {
 export interface DriveOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((record: MigrationView) => void) | undefined;
+}
+
+interface BeginOptions {
+  /** Whether it is asked for in another way than the one that is under way, or has failed. */
+  readonly again?: (record: MigrationRecord) => boolean;
+  /** It removes for good, which not everybody may who may do the rest. */
+  readonly purge?: boolean;
 }
 
 export class Migrations {
@@ -100,7 +98,7 @@ export class Migrations {
     await using opened = await openSource({ kind, spec }, this.#opening(caller));
     if (opened.place !== undefined && retain_days !== undefined)
       throw invalid("retain_days: an old collection is kept in the trash, for as long as everything there; leave it out.");
-    const record = { ...this.#newRecord(caller, kind, spec, daysOf(opened.place?.retainMs) ?? retainDays), ...(auto ? { auto } : {}) };
+    const record = { ...this.#newRecord(caller, kind, spec, daysOf(opened.place?.retainMs) ?? retainDays), ...(auto ? { auto, asker: askerOf(caller) } : {}) };
     await this.#register(scope, record.migration_id);
     await this.#ledger.create(scope, record);
     this.#wake();
@@ -166,18 +164,17 @@ export class Migrations {
 
   /** Without `remove_old` the old form stays as it is, for its owner to look after. */
   async finish(caller: Caller, migrationId: string, { remove_old = false, now = false }: FinishOptions = {}): Promise<MigrationView> {
-    const { kind, source } = await this.#visible(caller, migrationId);
-    await authorizeStep({ kind, spec: source }, this.#opening(caller), { purge: remove_old });
-    return this.#begin(caller, migrationId, "finish", (record) => {
+    const change = (record: MigrationRecord) => {
       if (remove_old && !now && record.retain_until !== null && Date.parse(record.retain_until) > this.#parts.clock.now())
         throw new PinakesError("CONFLICT", `The old form is kept until ${record.retain_until}; finish with "now" to remove it before.`);
       return { ...record, remove_old };
-    });
+    };
+    return this.#begin(caller, migrationId, "finish", change, { purge: remove_old });
   }
 
   async rollback(caller: Caller, migrationId: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<MigrationView> {
     const again = ({ state, force: before }: MigrationRecord) => state === "rolling_back" && force && !before;
-    return this.#begin(caller, migrationId, "rollback", (record) => ({ ...record, force }), again);
+    return this.#begin(caller, migrationId, "rollback", (record) => ({ ...record, force }), { again });
   }
 
   /** Does what is to be done, here and now, until the migration waits to be asked again. UNAVAILABLE while another process does it. */
@@ -212,18 +209,18 @@ export class Migrations {
     migrationId: string,
     step: Step,
     change: (record: MigrationRecord) => MigrationRecord = (record) => record,
-    /** Whether it is asked for in another way than the one that is under way, or has failed. */
-    again: (record: MigrationRecord) => boolean = () => false,
+    { again = () => false, purge = false }: BeginOptions = {},
   ): Promise<MigrationView> {
     const found = await this.#visible(caller, migrationId);
-    await authorizeStep({ kind: found.kind, spec: found.source }, this.#opening(caller), { purge: false });
+    await authorizeStep({ kind: found.kind, spec: found.source }, this.#opening(caller), { purge });
     const { scope } = caller;
     if (begin(step, found.state) !== undefined) await this.#register(scope, migrationId);
     const record = await this.#ledger.update(scope, migrationId, (current) => {
       const state = begin(step, current.state) ?? (again(current) ? current.state : undefined);
       if (state === undefined) return undefined;
       // Whoever worked on the state before has lost its lease: what it still writes is refused.
-      return { ...change(current), state, error: null, progress: null, lease_owner: null, lease_until: 0, updated_at: this.#now() };
+      const asker = current.auto === true ? { asker: askerOf(caller) } : {};
+      return { ...change(current), ...asker, state, error: null, progress: null, lease_owner: null, lease_until: 0, updated_at: this.#now() };
     });
     this.#wake();
     return view(record);
@@ -242,8 +239,9 @@ export class Migrations {
         const caller = this.#parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
         await using source = await openSource({ kind: record.kind, spec: record.source }, this.#opening(caller));
         const next = await work({ parts: this.#parts, ledger: this.#ledger, scope, record, source, signal, tell });
+        const refused = await this.#refused(scope, { ...record, error: null, ...next });
         record = await this.#asOwner(scope, migrationId, (current) => {
-          const done = { ...current, error: null, progress: null, ...next };
+          const done = { ...current, error: refused ?? null, progress: null, ...next };
           return { ...done, state: onward(done, done), lease_owner: null, lease_until: 0 };
         });
         if (isWork(record.state)) record = await this.#take(scope, migrationId);
@@ -254,6 +252,21 @@ export class Migrations {
     }
     onProgress?.(view(record));
     return record;
+  }
+
+  /** Of one that would go on by itself: why who asked for it may not any more, as the records say now. It waits then. */
+  async #refused(scope: Scope, done: MigrationRecord): Promise<string | undefined> {
+    const { asker, kind, source } = done;
+    if (asker === undefined || !isWork(onward(done, done))) return undefined;
+    const { user_id: userId, role, groups } = asker;
+    const caller = this.#parts.callerOf({ tenant: scope.tenant, userId, role, groups });
+    try {
+      await authorizeStep({ kind, spec: source }, this.#opening(caller), { purge: false });
+      return undefined;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && (error.code === "FORBIDDEN" || error.code === "NOT_FOUND")) return error.detail;
+      throw error;
+    }
   }
 
   /** Admins see all; who moves a collection of their own sees that. Everybody else is told the same, whether there is one or not. */
@@ -352,6 +365,10 @@ function adminsOnly(): PinakesError {
   return new PinakesError("FORBIDDEN", "Migrations need the role admin.");
 }
 
+function askerOf({ userId, role, groups }: Caller): NonNullable<MigrationRecord["asker"]> {
+  return { user_id: userId, role, groups: [...groups] };
+}
+
 function daysOf(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.ceil(ms / 86_400_000);
 }
@@ -372,13 +389,4 @@ function pageLimit(limit = 20): number {
 function first({ problems }: MigrationRecord): string {
   const [problem] = problems;
   return problem === undefined ? "" : `${problem.where}: ${problem.reason}`;
-}
-
-function view({ id: _id, format: _format, lease_owner, lease_until: _until, ...record }: MigrationRecord): MigrationView {
-  return { ...record, working: isWork(record.state) && lease_owner !== null };
-}
-
-function unitView(record: UnitRecord, trash_until: string | null): UnitView {
-  const { id: _id, migration_id: _migration, checkpoint: _checkpoint, keep: _keep, adopted: _adopted, whole: _whole, ...unit } = record;
-  return { ...unit, trash_until };
 }

@@ -2,6 +2,7 @@
 import { PinakesError, show } from "../domain/errors.ts";
 import { isSame, type Measured } from "./content-hash.ts";
 import { migrationLimits } from "./limits.ts";
+import { progressOf, telling } from "./progress.ts";
 import { unitId, type MigrationRecord, type State, type UnitRecord } from "./records.ts";
 import type { FoundUnit, Problem } from "./source.ts";
 import { nowhere, type Work } from "./worker.ts";
@@ -43,16 +44,11 @@ async function planUnit(
     if (told.length < migrationLimits.problemsMax) told.push(one);
   };
   for (const one of found.problems ?? []) problem(one);
-  let progress = Promise.resolve();
-  const tell = (done: number) => {
-    progress = progress.then(() => of.tell({ unit: found.name, unit_number: number, done, total: 0 }));
-    // Told where the work itself fails: whoever waits for it below.
-    progress.catch(() => {});
-  };
+  const named = { name: found.name, number, count: 0 };
   // A unit that is wrong as a whole has no rows that could be read.
   const unreadable = count > 0;
-  const inventory = unreadable ? { rows: 0, count: 0, hash: "" } : await source.measure(found, { signal, problem, progress: tell });
-  await progress;
+  const inventory = unreadable ? { rows: 0, count: 0, hash: "" } : await source.measure(found, { signal, problem, progress: telling(of, named) });
+  await of.tell(progressOf(named, inventory.count));
   const unit = plannedUnit(record.migration_id, found, number, inventory);
   const ready = unreadable ? unit : await lookAtTarget(of, unit, inventory, targets, problem);
   return { unit: { ...ready, problems: told }, told, count };
@@ -72,7 +68,7 @@ async function lookAtTarget(
   const where =
     user === undefined ? `collection ${show(collection)} of repository ${show(repository)}` : `collection ${show(collection)} of user ${show(user)}`;
   if (unit.whole) {
-    const here = await source.measureHeld(unit, { scope, place: nowhere, signal });
+    const here = await source.measureHeld(unit, { scope, place: nowhere, signal, progress: telling(of, unit) });
     return isSame(here, inventory) ? { ...unit, status: "already" } : unit;
   }
   try {
@@ -92,7 +88,7 @@ async function lookAtTarget(
     }
     if (there.held_by !== undefined && there.held_by !== record.migration_id)
       wrong(`goes to ${where}, which migration ${show(there.held_by)} fills; finish that one or roll it back.`);
-    const here = await source.measureHeld(unit, { scope, place: there, signal });
+    const here = await source.measureHeld(unit, { scope, place: there, signal, progress: telling(of, unit) });
     if (isSame(here, inventory)) return { ...unit, ...found, status: "already" };
     if (here.count > 0) wrong(`goes to ${where}, which holds ${here.count} rows of other content; name another one, or empty it first.`);
     return unit;

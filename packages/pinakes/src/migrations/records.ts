@@ -1,6 +1,7 @@
 /** What is stored of a migration (RFC 0009): one record, and one for each unit, in a partition of their own. */
 import { z } from "zod";
 import { workContainer } from "../containers/index.ts";
+import { roles } from "../domain/caller.ts";
 import { invalid } from "../domain/errors.ts";
 import type { ContainerDefinition } from "../ports/item-store.ts";
 
@@ -46,6 +47,8 @@ export const Migration = z.object({
   remove_old: z.boolean(),
   /** From step to step by itself, up to the switch. Absent: each is asked for. */
   auto: z.boolean().optional(),
+  /** Of one that goes on by itself: who asked last, with the role and the groups of then. Absent in records of before. */
+  asker: z.object({ user_id: z.string(), role: z.enum(roles), groups: z.array(z.string()) }).optional(),
   force: z.boolean(),
   created_by: z.string(),
   created_at: z.string(),
@@ -88,6 +91,8 @@ export const Unit = z.object({
   /** Rows that are known to be here: counted while they are copied, and again when both sides were found equal. */
   copied: z.number(),
   checkpoint: z.json(),
+  /** How often it was copied again from its beginning, since it was found to differ. */
+  again: z.number().optional(),
   old: z.enum(["kept", "removed", "restored"]),
   keep: z.json(),
 });

@@ -1,5 +1,6 @@
 /** The way back of one unit: the old form is whole again, with the content that the new one has now; then the new one goes (R-TG-97). */
 import { PinakesError, show } from "../domain/errors.ts";
+import { telling } from "./progress.ts";
 import type { UnitRecord } from "./records.ts";
 import { labelOf, placeOf, type Work } from "./worker.ts";
 
@@ -7,7 +8,8 @@ export async function rollBackUnit(of: Work, unit: UnitRecord): Promise<UnitReco
   const { parts, scope, record, source, signal } = of;
   if (source.place !== undefined) {
     const verified = { count: unit.held_count ?? 0, hash: unit.held_hash ?? "" };
-    await source.place.giveBack({ migration_id: record.migration_id, switched: record.switched_at !== null, force: record.force, verified, signal });
+    const { migration_id, force } = record;
+    await source.place.giveBack({ migration_id, switched: record.switched_at !== null, force, verified, signal, progress: telling(of, unit) });
     return unit;
   }
   // Nothing of it was touched; what was there before is not ours to remove.

@@ -35,12 +35,17 @@ export interface UnitName {
   readonly keep?: JsonValue | undefined;
 }
 
+/**
+ * Called often, with the rows that were read so far where those are counted. Where there is something to wait for, it is waited for: it throws
+ * when another process has the work by now.
+ */
+export type Progress = (rows?: number) => Promise<void> | undefined;
+
 export interface Reading {
   readonly signal: AbortSignal;
   /** Told instead of thrown, where the rest can still be looked at. */
   readonly problem: (problem: Problem) => void;
-  /** Rows that were read so far. */
-  readonly progress: (rows: number) => void;
+  readonly progress: Progress;
 }
 
 export interface Inventory extends Measured {
@@ -53,9 +58,12 @@ export interface CopyStep {
   readonly place: IntakePlace;
   /** Unique for the migration and the unit. */
   readonly label: string;
+  /** The label; another one where the unit is copied again from its beginning, so that what was appended then is appended anew. */
+  readonly deltas: string;
   /** As the last step of an earlier try gave it. */
   readonly checkpoint: JsonValue | undefined;
   readonly signal: AbortSignal;
+  readonly progress: Progress;
 }
 
 export interface Copied {
@@ -68,6 +76,7 @@ export interface Held {
   readonly scope: Scope;
   readonly place: IntakePlace;
   readonly signal: AbortSignal;
+  readonly progress?: Progress | undefined;
 }
 
 export interface MigrationSource extends AsyncDisposable {
@@ -117,6 +126,7 @@ export interface GivingBack {
   /** What the new one held when that was decided. */
   readonly verified: Measured;
   readonly signal: AbortSignal;
+  readonly progress: Progress;
 }
 
 export interface OldForm {

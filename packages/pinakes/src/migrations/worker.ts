@@ -12,6 +12,7 @@ import { lostLease, type Ledger } from "./ledger.ts";
 import { migrationLimits } from "./limits.ts";
 import { planUnits } from "./plan-units.ts";
 import type { MigrationParts } from "./parts.ts";
+import { progressOf, telling } from "./progress.ts";
 import type { MigrationRecord, State, UnitRecord } from "./records.ts";
 import { rollBackUnit } from "./roll-back-unit.ts";
 import type { Held, MigrationSource } from "./source.ts";
@@ -50,14 +51,16 @@ export async function work(of: Work): Promise<Partial<MigrationRecord> & { reado
 async function copyUnits(of: Work): Promise<{ readonly state: State }> {
   const { parts, ledger, scope, record, source, signal } = of;
   for await (const found of ledger.units(scope, record.migration_id)) {
-    if (found.status !== "planned" && found.status !== "copying") continue;
+    const differed = found.status === "copied" && found.differences !== null;
+    if (found.status !== "planned" && found.status !== "copying" && !differed) continue;
     const { incarnation, repository_id, made } = await registered(of, found);
-    let unit: UnitRecord = { ...found, status: "copying", incarnation, repository_id, made: found.made || made };
+    let unit: UnitRecord = { ...found, ...(differed ? anew(found) : {}), status: "copying", incarnation, repository_id, made: found.made || made };
     await ledger.putUnit(scope, unit, parts.owner);
     const place = placeOf(unit);
     const label = labelOf(record, unit);
+    const deltas = unit.again === undefined ? label : `${label}.again-${unit.again}`;
     const checkpoint = unit.checkpoint ?? undefined;
-    for await (const step of source.copy(unit, { scope, place, label, checkpoint, signal })) {
+    for await (const step of source.copy(unit, { scope, place, label, deltas, checkpoint, signal, progress: telling(of, unit) })) {
       unit = { ...unit, checkpoint: step.checkpoint as UnitRecord["checkpoint"], copied: step.copied };
       await of.tell(progressOf(unit, step.copied));
       await ledger.putUnit(scope, unit, parts.owner);
@@ -66,6 +69,11 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
     await ledger.putUnit(scope, { ...unit, status: "copied" }, parts.owner);
   }
   return { state: "copied" };
+}
+
+/** From the first row on. What is missing here or other than in the source is written; what is only here may be somebody's, and stays. */
+function anew({ again = 0 }: UnitRecord): Partial<UnitRecord> {
+  return { checkpoint: null, copied: 0, differences: null, again: again + 1 };
 }
 
 async function registered({ parts, scope, record, source, signal }: Work, found: UnitRecord): Promise<Held["place"] & { readonly made: boolean }> {
@@ -97,8 +105,8 @@ async function verifyUnits(of: Work): Promise<{ readonly state: State; readonly 
 async function verifyUnit(of: Work, unit: UnitRecord): Promise<{ readonly verified: UnitRecord; readonly sentence?: string }> {
   const { source, signal } = of;
   await of.tell(progressOf(unit, 0));
-  const now = await source.measure(unit, strictly(signal));
-  const held = heldOf(of, unit);
+  const now = await source.measure(unit, strictly(signal, telling(of, unit)));
+  const held = { scope: of.scope, place: placeOf(unit), signal, progress: telling(of, unit) };
   const here = await source.measureHeld(unit, held);
   const measured = { count: now.count, hash: now.hash, rows: now.rows, held_count: here.count, held_hash: here.hash };
   if (!isSame(now, here)) {
@@ -159,10 +167,6 @@ async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly
   return { state: "rolled_back", finished_at: new Date(of.parts.clock.now()).toISOString(), retain_until: null };
 }
 
-export function heldOf({ scope, signal }: Work, unit: UnitRecord): Held {
-  return { scope, place: placeOf(unit), signal };
-}
-
 /** Unique for the migration and the unit. */
 export function labelOf({ migration_id }: MigrationRecord, { number }: UnitRecord): string {
   return `${migration_id}.${number}`;
@@ -175,8 +179,4 @@ export function placeOf({ repository_id, incarnation, target, whole }: UnitRecor
   if (whole) return nowhere;
   invariant(repository_id !== null && incarnation !== null, "CORRUPT", `unit "${target.collection}" was copied and has no place`);
   return { repository_id, collection_id: target.collection, incarnation };
-}
-
-function progressOf({ name, number, count }: UnitRecord, done: number): NonNullable<MigrationRecord["progress"]> {
-  return { unit: name, unit_number: number, done, total: count };
 }

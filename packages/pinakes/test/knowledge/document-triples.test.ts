@@ -1,5 +1,5 @@
 /** What the passages of a document state: all of it, nothing of other documents, page by page. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { lookedThroughTriplesMax } from "../../src/knowledge/documents/document-triples.ts";
 import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
@@ -92,6 +92,13 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
         source: { source, part: 0 },
       });
     await more(0, lookedThroughTriplesMax - stored.length);
+    // However few are wanted, they are not looked for one by one.
+    const asked = vi.spyOn(triples, "ofSource");
+    const found = await walk((cursor) => page(place, document_id, { limit: 1, cursor }));
+    expect(found.map(({ p }) => p.value).toSorted()).toEqual(["http://www.w3.org/2000/01/rdf-schema#label", "urn:p"]);
+    expect(asked.mock.calls.length).toBeGreaterThan(2);
+    expect(asked.mock.calls.length).toBeLessThan(20);
+    asked.mockRestore();
     expect(await page(place, document_id, { limit: 100 })).toMatchObject({ items: [{}, {}], next_cursor: null });
     await more(lookedThroughTriplesMax, 1);
     expect((await page(place, document_id, { limit: 100 })).next_cursor).not.toBeNull();

@@ -1,8 +1,9 @@
 /** `migrate-collection`: who may, what is in the way, and what becomes of the old one. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { Shelf } from "../../src/knowledge/documents/shelf.ts";
 import { itemIds } from "../../src/knowledge/model/records.ts";
+import { CollectionMover } from "../../src/knowledge/transfer/move/collection-mover.ts";
 import { entity, plant } from "./support/planted-collection.ts";
 import { World, type Process } from "./support/world.ts";
 
@@ -172,7 +173,11 @@ describe("what becomes of it", () => {
     const fence = await new Shelf(world.items, world.admin.scope, { repository_id: "attic", collection_id: "old-papers", incarnation }).fence();
     expect(fence?.record.status).toBe("ARCHIVED");
     expect(await refusal(process.finish(id, { remove_old: true }))).toMatchObject({ code: "CONFLICT" });
+    const asked = vi.spyOn(CollectionMover.prototype, "authorize");
     expect(await process.finish(id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
+    // Once, and for the most that it does.
+    expect(asked.mock.calls.map(([, , options]) => options)).toEqual([{ purge: true }]);
+    asked.mockRestore();
     expect(await refusal(process.knowledge.restoreCollection(world.admin, "kb", "old-papers"))).toMatchObject({ code: "GONE" });
     expect((await process.knowledge.passages(world.admin, "attic", "old-papers", "old-papers-one")).total).toBe(2);
     expect(await refusal(process.run(id, "rollback"))).toMatchObject({ code: "GONE", detail: expect.stringContaining("Migrate the new one back") as string });

@@ -1,32 +1,44 @@
 /** A collection that was moved, with real ingestion: it is found as before, cited as before, and a document read again says the same. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, openTestPinakes, settled, texts, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes, settled, texts, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../knowledge/support/until.ts";
+import { useServers } from "../support/servers.ts";
 
-describe.each(engines)("on %s", (engine) => {
+const { postgres, dynamo } = useServers();
+
+describe.each([
+  ["memory", () => openTestPinakes("memory")],
+  ["SQLite", () => openTestPinakes("sqlite")],
+  ["PostgreSQL", () => openTestPinakes("elsewhere", { items: postgres() })],
+  ["DynamoDB", () => openTestPinakes("elsewhere", { items: dynamo("moved") })],
+] as const)("on %s", (_, openOn) => {
   let test: TestPinakes;
+  let migrationId: string;
+  let before: { readonly texts: readonly string[]; readonly triples: readonly string[] };
   beforeAll(async () => {
-    test = await openTestPinakes(engine);
+    test = await openOn();
     await test.knowledge.createRepository(test.admin, { repository_id: "kb" });
     await test.knowledge.createRepository(test.admin, { repository_id: "attic" });
     await test.knowledge.createCollection(test.admin, "kb", { collection_id: "animals", name: "Animals", graph: { extract: "structured" } });
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
+  const triples = async ({ repository, collection }: Place) => {
+    const { items } = await test.knowledge.graph.matchTriples(test.admin, repository, collection, { limit: 1_000 });
+    return items.map((triple) => JSON.stringify(triple).replaceAll(`:${repository}:${collection}:`, ":R:C:")).toSorted();
+  };
+  const state = async () => (await test.pinakes.migrations.get(test.admin, migrationId)).state;
+
   it("R-TG-63 R-TG-128 searches, passages, citations, triples and their sources are those of before", async () => {
     const { knowledge, admin, pinakes } = test;
     const from: Place = { knowledge, caller: admin, repository: "kb", collection: "animals" };
     const zebra = await uploaded(from, "zebra.md", "# Zebras\n\nA zebra has black and white stripes.");
     const table = await uploaded(from, "animals.csv", "name,legs\nzebra,4\nostrich,2\n");
-    const triples = async ({ repository, collection }: Place) => {
-      const { items } = await knowledge.graph.matchTriples(admin, repository, collection, { limit: 1_000 });
-      return items.map((triple) => JSON.stringify(triple).replaceAll(`:${repository}:${collection}:`, ":R:C:")).toSorted();
-    };
-    const before = { texts: await texts(from, "which animal has stripes"), triples: await triples(from) };
+    before = { texts: await texts(from, "which animal has stripes"), triples: await triples(from) };
     expect(before.triples.length).toBeGreaterThan(3);
     const wanted = { kind: "collection", repository: "kb", collection: "animals", to: { repository: "attic", collection: "beasts" } };
-    const { migration_id } = await pinakes.migrations.create(admin, { source: wanted, auto: true });
-    await until(async () => (await pinakes.migrations.get(admin, migration_id)).state === "switched");
+    ({ migration_id: migrationId } = await pinakes.migrations.create(admin, { source: wanted, auto: true }));
+    await until(async () => (await state()) === "switched");
     const to: Place = { ...from, repository: "attic", collection: "beasts" };
     expect(await texts(to, "which animal has stripes")).toEqual(before.texts);
     expect(await triples(to)).toEqual(before.triples);
@@ -40,5 +52,19 @@ describe.each(engines)("on %s", (engine) => {
     expect(await triples(to)).toEqual(before.triples);
     const audit = await knowledge.usage(admin, "attic", "beasts");
     expect(audit.consistent).toBe(true);
+  });
+
+  it("R-TG-63 R-TG-97 rolled back, the old place answers as before and takes writes, and the new one is in the trash", async () => {
+    const { knowledge, admin, pinakes } = test;
+    // The table was read again since: that is what goes to the trash.
+    await pinakes.migrations.rollback(admin, migrationId, { force: true });
+    await until(async () => (await state()) === "rolled_back");
+    const from: Place = { knowledge, caller: admin, repository: "kb", collection: "animals" };
+    expect(await texts(from, "which animal has stripes")).toEqual(before.texts);
+    expect(await triples(from)).toEqual(before.triples);
+    await expect(knowledge.collection(admin, "attic", "beasts")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await uploaded(from, "tiger.md", "# Tigers\n\nA tiger has orange and black stripes.");
+    expect(await texts(from, "an orange animal")).toContainEqual(expect.stringContaining("orange") as string);
+    expect((await knowledge.usage(admin, "kb", "animals")).consistent).toBe(true);
   });
 });

@@ -68,6 +68,43 @@ describe("agents with memories", () => {
     ]);
   });
 
+  const timeAt = (at: number) => new Date(Date.UTC(2026, 0, 1) + at).toISOString();
+  const ending = (at: number, session_id: string) => ({ session_id, content: "x", message_type: "user" as const, ttl: 60, timestamp: timeAt(at) });
+
+  it("R-AGT-33 of agents that are not told, a list looks at lookedAtAgentsMax; one past that it is empty and goes on", async () => {
+    const { lookedAtAgentsMax } = memoryLimits;
+    for (let i = 0; i < lookedAtAgentsMax; i += 1) await say(`ended-${String(i).padStart(4, "0")}`, { ttl: 60 }, { ttlUnit: "session" });
+    world.clock.advance(61_000);
+    expect(await process.memories.agents(world.caller)).toEqual({ items: [], next_cursor: null });
+    await say("there");
+    const first = await process.memories.agents(world.caller);
+    expect([first.items, typeof first.next_cursor]).toEqual([[], "string"]);
+    expect(await ids({ cursor: first.next_cursor })).toEqual(["there"]);
+  });
+
+  it("R-AGT-33 of messages that nobody sees, a list looks through agentsMessagePagesMax pages; one past that it goes on in their midst", async () => {
+    // From both sides at once.
+    const most = (memoryLimits.agentsMessagePagesMax / 2) * memoryLimits.agentsMessagePageItems;
+    const long = "🜁".repeat(128);
+    const count = memoryLimits.appendMessagesMax;
+    const said = (at: number) => Array.from({ length: count }, (_, i) => ending(at + i, "s1"));
+    for (let at = 0; at < most; at += count) await process.memories.appendMany(world.caller, long, said(at), { ttlUnit: "session" });
+    await say("before");
+    world.clock.advance(61_000);
+    expect(await process.memories.agents(world.caller)).toMatchObject({ items: [{ agent_id: "before" }], next_cursor: null });
+    await process.memories.appendMany(world.caller, long, [ending(most, "s2")], { ttlUnit: "session" });
+    world.clock.advance(61_000);
+    const first = await process.memories.agents(world.caller);
+    expect([first.items.length, typeof first.next_cursor]).toEqual([1, "string"]);
+    expect(await process.memories.agents(world.caller, { cursor: first.next_cursor as string })).toEqual({ items: [], next_cursor: null });
+    // What comes meanwhile, where only one of both sides has still to look, is told.
+    const timestamp = timeAt(most + 1);
+    await say(long, { session_id: "s3", timestamp });
+    expect((await process.memories.agents(world.caller, { cursor: first.next_cursor as string })).items).toEqual([
+      { agent_id: long, first_message_at: timestamp, last_message_at: timestamp },
+    ]);
+  });
+
   it("an agent with many messages costs as many queries as one with few", async () => {
     const asked: string[] = [];
     const items = new Proxy(world.items, {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { textWindowCharsMax, type Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, queryInteger, type Route } from "../kit/index.ts";
 import { cid, did, pageOf, paging, rid } from "./schemas.ts";
+import { triple } from "./triples.ts";
 
 const one = "/v1/repositories/{rid}/collections/{cid}/documents/{did}";
 const params = z.object({ rid, cid, did });
@@ -22,13 +23,9 @@ const DocumentText = z
   })
   .meta({ id: "DocumentText" });
 
-const term = z.object({ type: z.enum(["iri", "literal", "blank"]), value: z.string(), language: z.string().optional(), datatype: z.string().optional() });
 const DocumentTriple = z
   .object({
-    s: term,
-    p: term,
-    o: term,
-    g: term.nullable().describe("null: the graph without a name."),
+    ...triple,
     passages: z.array(z.object({ chunk_id: z.string(), index: z.number() })).describe("Of this document, in the order of the text."),
   })
   .meta({ id: "DocumentTriple" });

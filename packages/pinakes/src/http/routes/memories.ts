@@ -215,6 +215,7 @@ function agentRoute({ memories }: State): Route {
     path: "/v1/agents",
     operationId: "listAgents",
     summary: "The agents that have memories, in the order of their ids",
+    description: "What has ended, and nobody sees any more, is passed over, so much of it for each answer: a page may be short and still have a cursor.",
     tag: "memories",
     auth: "caller",
     query: z.object({ ...paging, limit: queryInteger().optional().describe("Agents on a page; 20 when absent, at most 100.") }),

@@ -4,10 +4,10 @@ import { PinakesError } from "../../domain/errors.ts";
 import { graphLimits, type Knowledge, type SparqlAnswer, type SparqlInput } from "../../knowledge/index.ts";
 import { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "../../sparql/index.ts";
 import { writeRdf } from "../../rdf/index.ts";
-import { chooseType, defineRoute, ok, queryFlag, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
+import { bestType, chooseType, defineRoute, ok, queryFlag, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
 import { cid, queryWishes, rid } from "./schemas.ts";
 import { readSparqlForm, readText, type SentSettings, type SparqlGraphs } from "./sparql-form.ts";
-import { collectionList, linked, rdfAnswer, rdfAnswerTypes, rdfOffers, withCharset } from "./triples.ts";
+import { checkLinked, collectionList, linked, rdfAnswer, rdfAnswerTypes, rdfOffers, withCharset, type LinkedMore } from "./triples.ts";
 
 const one = "/v1/repositories/{rid}/collections/{cid}/sparql";
 const tag = "graph";
@@ -32,6 +32,9 @@ const queryGraphs = { "default-graph-uri": graphIris, "named-graph-uri": graphIr
 const updateGraphs = { "using-graph-uri": graphIris, "using-named-graph-uri": graphIris };
 
 const offers: readonly Offer<SparqlResultFormat>[] = sparqlResultFormats.map((type) => ({ types: [type, ...aliasesOf(type)], value: type }));
+const booleanOffers = offers.filter(({ value }) => !value.startsWith("text/"));
+/** The only format with room for what comes beside the results. */
+const [json] = sparqlResultFormats;
 const Updated = z.object({ inserted: z.number(), removed: z.number() });
 const answerTypes = [...sparqlResultFormats, ...rdfAnswerTypes];
 const resultAnswers = {
@@ -119,7 +122,14 @@ function acrossRoute({ graph }: Knowledge): Route {
       ...queryWishes,
     }),
     answers: resultAnswers,
-    handler: async ({ caller, body, header, signal }) => answering(signal, () => graph.sparqlAcross(caller, { ...body, signal }), header("accept")),
+    handler: async ({ caller, body, header, signal }) => {
+      const accept = header("accept");
+      const checkMore = (more: LinkedMore) => {
+        // Where not even ASK is answered in JSON nothing is: what headers cannot tell is refused before anything is looked for.
+        if (bestType(accept, booleanOffers)?.value !== json) checkLinked(more);
+      };
+      return answering(signal, () => graph.sparqlAcross(caller, { ...body, checkMore, signal }), accept);
+    },
   });
 }
 
@@ -152,8 +162,8 @@ async function resultAnswer(answer: SparqlAnswer, accept: string | undefined): P
     const { value } = chooseType(accept, rdfOffers);
     return { headers: linked(more), ...(await rdfAnswer(writeRdf(answer.quads, { format: value }), value)) };
   }
-  const { value } = chooseType(accept, answer.kind === "boolean" ? offers.filter((offer) => !offer.value.startsWith("text/")) : offers);
-  const inBody = value === sparqlResultFormats[0];
+  const { value } = chooseType(accept, answer.kind === "boolean" ? booleanOffers : offers);
+  const inBody = value === json;
   return {
     status: 200,
     ...(inBody ? {} : { headers: linked(more) }),

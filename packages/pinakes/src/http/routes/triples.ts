@@ -17,7 +17,8 @@ const limit = `Triples on a page; ${graphLimits.pageTriplesDefault} when absent,
 const Term = z
   .object({ type: z.enum(["iri", "literal", "blank"]), value: z.string(), language: z.string().optional(), datatype: z.string().optional() })
   .meta({ id: "Term" });
-const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("null: the graph without a name.") };
+/** A triple as answers show it. */
+export const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("null: the graph without a name.") };
 const Triple = z.object(triple).meta({ id: "Triple" });
 const pageFields = { next_cursor: z.string().nullable(), truncated: z.boolean().describe("There is more: go on with next_cursor.") };
 const TriplePage = z.object({ items: z.array(Triple), ...pageFields, collection: Collection.optional() });
@@ -138,9 +139,9 @@ export async function rdfAnswer(texts: AsyncIterable<string>, format: RdfWriteFo
 }
 
 /** What else a query asked for, where the body is in a format that has no room for it. */
-export function linked({ collections = [], missing = [] }: LinkedMore): Readonly<Record<string, string>> {
-  if (collections.length + missing.length > linkedCollectionsMax)
-    throw invalid(`include_metadata and unknown_collections: of more than ${linkedCollectionsMax} collections only JSON tells; ask for it with Accept.`);
+export function linked(more: LinkedMore): Readonly<Record<string, string>> {
+  checkLinked(more);
+  const { collections = [], missing = [] } = more;
   const links = collections.map(({ repository_id, collection_id }) => {
     const path = `/v1/repositories/${encodeURIComponent(repository_id)}/collections/${encodeURIComponent(collection_id)}`;
     return `<${path}>; rel="describedby"; type="application/json"`;
@@ -149,7 +150,12 @@ export function linked({ collections = [], missing = [] }: LinkedMore): Readonly
   return { ...(links.length === 0 ? {} : { link: links.join(", ") }), ...(names.length === 0 ? {} : { "x-missing-collections": names.join(", ") }) };
 }
 
-interface LinkedMore {
+export function checkLinked({ collections = [], missing = [] }: LinkedMore): void {
+  if (collections.length + missing.length > linkedCollectionsMax)
+    throw invalid(`include_metadata and unknown_collections: of more than ${linkedCollectionsMax} collections only JSON tells; ask for it with Accept.`);
+}
+
+export interface LinkedMore {
   readonly collections?: readonly { readonly repository_id: string; readonly collection_id: string }[] | undefined;
   readonly missing?: readonly CollectionName[] | undefined;
 }

@@ -4,7 +4,7 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { SourcePage } from "../../ports/triple-store.ts";
+import type { SourcePage, SupportedQuad } from "../../ports/triple-store.ts";
 import { labelsGraph } from "../extraction/index.ts";
 import type { GraphCursors } from "../graph/graph-cursors.ts";
 import { tripleView, type TripleView } from "../graph/triple-view.ts";
@@ -16,6 +16,8 @@ import type { KnowledgeParts } from "../parts.ts";
 
 /** Triples of the document that are looked at for one answer, with those that are left out. */
 export const lookedThroughTriplesMax = 2_000;
+/** What is looked at in one call after none was shown, and four times that after each one more. */
+const widthTriples = 64;
 
 export interface DocumentTriple extends TripleView {
   /** The passages of this document that state it, in the order of the text. */
@@ -44,17 +46,34 @@ export async function documentTriples(
   let place = cursor === undefined ? undefined : ((await cursors.open(scope, question, cursor)) as string);
   const items: DocumentTriple[] = [];
   let left = lookedThroughTriplesMax;
+  let width = 0;
   do {
-    // Never more than fit on the page: so the place behind them is where the next page begins.
-    const page = await statedBy(parts, scope, space, source, { limit: Math.min(limit - items.length, left), cursor: place });
-    for (const { quad, parts: indexes } of page.quads) {
-      if (quad.g === labelsGraph) continue;
+    const want = limit - items.length;
+    const page = await shownAmong((rows) => statedBy(parts, scope, space, source, { limit: rows, cursor: place }), want, Math.min(Math.max(want, width), left));
+    for (const { quad, parts: indexes } of page.quads.filter(isShown))
       items.push({ ...tripleView(quad), passages: indexes.map((index) => ({ chunk_id: chunkId(document_id, shown.run, index), index })) });
-    }
     left -= page.quads.length;
     place = page.cursor;
+    width = Math.max(widthTriples, 4 * width);
   } while (place !== undefined && items.length < limit && left > 0);
   return { items, next_cursor: place === undefined ? null : await cursors.seal(scope, question, place) };
+}
+
+function isShown({ quad }: SupportedQuad): boolean {
+  return quad.g !== labelsGraph;
+}
+
+/**
+ * At most `want` that are shown, among up to `rows`. Places are the ends of the store's pages only, so where there are more, the store is
+ * asked once more for as many rows as hold those that are wanted.
+ */
+async function shownAmong(read: (rows: number) => Promise<SourcePage>, want: number, rows: number): Promise<SourcePage> {
+  const page = await read(rows);
+  const at = page.quads.flatMap((row, i) => (isShown(row) ? [i] : []));
+  if (at.length <= want) return page;
+  const again = await read((at[want - 1] as number) + 1);
+  // Where somebody removed what was in between: as many rows as are wanted never hold more.
+  return again.quads.filter(isShown).length <= want ? again : read(want);
 }
 
 async function statedBy(

@@ -1,7 +1,7 @@
 /** What a SPARQL request of a caller may ask for, checked, and as the evaluator takes it. */
 import { invalid, show } from "../../domain/errors.ts";
 import type { SparqlOptions, SparqlResult } from "../../sparql/index.ts";
-import type { QueryMore } from "../search/query-answer.ts";
+import type { CollectionName, QueryMore, QueryWishes } from "../search/query-answer.ts";
 import { graphLimits } from "./graph-limits.ts";
 
 export interface SparqlSettings {
@@ -23,6 +23,13 @@ export interface SparqlInput extends SparqlSettings {
   readonly include_metadata?: boolean | undefined;
   readonly query?: string | undefined;
   readonly update?: string | undefined;
+}
+
+export interface SparqlAcross extends SparqlSettings, QueryWishes {
+  readonly query: string;
+  readonly collections: readonly CollectionName[];
+  /** Told what comes beside the results before the query runs; what it throws refuses the request. */
+  readonly checkMore?: ((more: QueryMore) => void) | undefined;
 }
 
 export type SparqlFound = SparqlResult & QueryMore;

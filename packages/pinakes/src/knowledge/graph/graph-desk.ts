@@ -20,7 +20,7 @@ import { knownAmong, type CollectionName, type QueryMore, type QueryWishes } fro
 import { collectionView, type CollectionView } from "../views.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { noteUse } from "../documents/uses.ts";
-import { bounded, readSparqlSettings, readSparqlText, type SparqlAnswer, type SparqlFound, type SparqlInput, type SparqlSettings } from "./ask-sparql.ts";
+import { bounded, readSparqlSettings, readSparqlText, type SparqlAcross, type SparqlAnswer, type SparqlFound, type SparqlInput } from "./ask-sparql.ts";
 import { GraphCursors } from "./graph-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
 import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
@@ -175,16 +175,14 @@ export class GraphDesk {
   }
 
   /** A query over several collections as if they were one; all of them must be the caller's to read. */
-  async sparqlAcross(
-    caller: Caller,
-    { collections, query, ...input }: SparqlSettings & QueryWishes & { readonly query: string; readonly collections: readonly CollectionName[] },
-  ): Promise<SparqlFound> {
+  async sparqlAcross(caller: Caller, { collections, query, checkMore, ...input }: SparqlAcross): Promise<SparqlFound> {
     requireCaller(caller);
     readSparqlText({ query });
     const settings = readSparqlSettings(input);
     const { all, missing } = await this.#readableAll(caller, collections, input);
-    const result = await this.#sparql.query(this.#source(caller, all), query, settings);
-    return { ...result, ...(await this.#more(caller, all, missing, input)) };
+    const more = await this.#more(caller, all, missing, input);
+    checkMore?.(more);
+    return { ...(await this.#sparql.query(this.#source(caller, all), query, settings)), ...more };
   }
 
   async #readable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {

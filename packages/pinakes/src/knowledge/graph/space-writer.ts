@@ -1,13 +1,17 @@
 /**
- * Writes to the quads of one life of a collection. The space is opened by the first write. Each write looks at the fence of the life first,
- * since a load may go on for hours; what comes after the end all the same is refused by the store itself.
+ * Writes to the quads of one life of a collection. The space is opened by the first write. Each write looks at the fence and the record of
+ * the life first, since a load may go on for hours, and a migration may have begun; what comes after the end all the same is refused by the
+ * store itself.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { QuadChange, QuadChanges } from "../../ports/triple-store.ts";
 import { noteLateWrite } from "../documents/late-writes.ts";
 import { Shelf } from "../documents/shelf.ts";
+import { lifeOf } from "../model/collection-catalogue.ts";
 import { archived } from "../model/collections.ts";
+import { requireNotHeld } from "../model/hold.ts";
+import { Library } from "../model/library.ts";
 import type { CollectionRecord } from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
 
@@ -45,9 +49,15 @@ export class SpaceWriter {
   }
 
   async #requireActive(): Promise<void> {
-    const status = (await new Shelf(this.#parts.items, this.#scope, this.#collection).fence())?.record.status ?? "ACTIVE";
+    const { items } = this.#parts;
+    const [fence, now] = await Promise.all([
+      new Shelf(items, this.#scope, this.#collection).fence(),
+      new Library(items).life(this.#scope, lifeOf(this.#collection)),
+    ]);
+    const status = fence?.record.status ?? "ACTIVE";
     if (status === "ARCHIVED") throw archived(this.#collection);
     if (status !== "ACTIVE") throw this.#tooLate();
+    if (now !== undefined) requireNotHeld(now.record);
   }
 
   #tooLate(cause?: unknown): PinakesError {

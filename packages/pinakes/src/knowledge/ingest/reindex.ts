@@ -2,13 +2,16 @@
  * All documents of a collection cut and embedded anew, into a generation of vectors beside the one that answers (RFC 0005,
  * "Re-index"). When every document is prepared, one batch makes the new generation the collection's: searches see the old passages
  * until then and the new ones from then on. Can be stopped and carried on at any point.
+ *
+ * Of a collection that a migration holds none is begun (RFC 0009). One that was begun before goes on to its end, which the migration waits
+ * for: each of the two says what it begins, in the fence and in the record, before it looks whether the other did.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { Shelf } from "../documents/shelf.ts";
-import type { JobTools } from "../jobs/jobs.ts";
+import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
 import { collectionDocument, type Library, type Stored } from "../model/library.ts";
 import {
@@ -50,10 +53,17 @@ export class Reindexer {
     this.#library = library;
   }
 
-  async reindex(scope: Scope, repositoryId: string, collectionId: string, model: string | undefined, tools: JobTools): Promise<JsonObject> {
-    const [repository, collection] = await this.#library.both(scope, repositoryId, collectionId);
-    if (repository === undefined || collection?.record.status !== "ACTIVE")
-      throw new PinakesError("NOT_FOUND", `There is no active collection "${collectionId}".`);
+  async reindex(
+    scope: Scope,
+    { repository_id, collection_id, incarnation }: Pick<JobRecord, "repository_id" | "collection_id" | "incarnation">,
+    model: string | undefined,
+    tools: JobTools,
+  ): Promise<JsonObject> {
+    const [repository, collection] = await this.#library.both(scope, repository_id, collection_id);
+    // Another life may have the id by the time that a job has waited for.
+    const meant = incarnation === undefined || collection?.record.incarnation === incarnation;
+    if (repository === undefined || collection?.record.status !== "ACTIVE" || !meant)
+      throw new PinakesError("NOT_FOUND", `There is no active collection "${collection_id}".`);
     const shelf = new Shelf(this.#parts.items, scope, collection.record);
     const { record: fence } = await shelf.ensure();
     // A try of this job that died is over, however short a while ago that was.
@@ -74,11 +84,28 @@ export class Reindexer {
   async #begin(shelf: Shelf, model: string): Promise<Reindexing["next"]> {
     const found = await shelf.fence();
     invariant(found !== undefined, "INTERNAL", "the fence was put there");
-    const { next, generation } = found.record;
-    if (next !== undefined && next !== null && next.embedding_model === model) return next;
+    const { next = null, generation } = found.record;
+    if (next?.embedding_model === model) return next;
+    if (next === null) await this.#requireFree(shelf);
     const fresh = { generation: Math.max(generation, next?.generation ?? 0) + 1, embedding_model: model };
-    await shelf.clean([{ op: "replace", document: shelf.document(itemIds.fence, { ...found.record, next: fresh }), ifMatch: found.etag }]);
+    const fence = (wanted: FenceRecord["next"], ifMatch: string) =>
+      shelf.clean([{ op: "replace", document: shelf.document(itemIds.fence, { ...found.record, next: wanted }), ifMatch }]);
+    const { results } = await fence(fresh, found.etag);
+    if (next !== null) return fresh;
+    try {
+      await this.#requireFree(shelf);
+    } catch (error) {
+      // The migration waits for what has begun: this has not.
+      await fence(null, results[0]?.etag as string);
+      throw error;
+    }
     return fresh;
+  }
+
+  async #requireFree({ scope, place }: Shelf): Promise<void> {
+    const hold = (await this.#library.life(scope, place))?.record.hold;
+    if (hold !== undefined)
+      throw new Later(`Collection "${place.collection_id}" takes no writes while migration "${hold.migration_id}" is under way; it is re-indexed after that.`);
   }
 
   /** Tells how many are prepared, and whether some changed under it. */

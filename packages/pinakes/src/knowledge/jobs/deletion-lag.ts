@@ -26,8 +26,7 @@ export async function deletionLag({ items, clock }: Pick<KnowledgeParts, "items"
   const failed = deletes.filter(({ status }) => status === "failed").length;
   const [oldest] = deletes;
   const lag_seconds = oldest === undefined ? 0 : ageSeconds(clock.now(), Date.parse(oldest.created_at));
-  const late = lag_seconds > secondsMax ? [`A delete is not done after ${lag_seconds} s; ${secondsMax} s are allowed.`] : [];
-  const stuck = failed > 0 ? [`${failed} that some store has not confirmed; see the operations that failed.`] : [];
+  const { late, stuck } = deletionWarnings(failed, lag_seconds, secondsMax);
   return {
     unfinished: deletes.length,
     failed,
@@ -37,7 +36,19 @@ export async function deletionLag({ items, clock }: Pick<KnowledgeParts, "items"
       oldest === undefined
         ? null
         : { operation_id: oldest.operation_id, repository_id: oldest.repository_id, collection_id: oldest.collection_id, created_at: oldest.created_at },
-    warning: [...late, ...stuck].join(" ") || null,
+    warning: [late, stuck].filter((words) => words !== undefined).join(" ") || null,
+  };
+}
+
+/** In words, where it takes longer than it may, and where some store does not do it. */
+export function deletionWarnings(
+  failed: number,
+  lagSeconds: number,
+  secondsMax: number,
+): { readonly late: string | undefined; readonly stuck: string | undefined } {
+  return {
+    late: lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.` : undefined,
+    stuck: failed > 0 ? `${failed} that some store has not confirmed; see the operations that failed.` : undefined,
   };
 }
 

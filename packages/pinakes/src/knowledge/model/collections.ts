@@ -72,17 +72,8 @@ export class Collections {
     const record = this.#newRecord(caller, repository, input);
     await this.#tags.add(scope, record);
     for (let former: Stored<CollectionRecord> | undefined; ;) {
-      const operations: Operation[] = [
-        { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
-        former === undefined
-          ? { op: "create", document: collectionDocument(record) }
-          : { op: "replace", document: collectionDocument(record), ifMatch: former.etag },
-        this.countUp(repository),
-        // The life that has the id is deleted: it is kept beside the new one, until it is restored or its time has come.
-        ...(former === undefined ? [] : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
-      ];
       try {
-        const { results } = await this.#library.batch(scope, repository.repository_id, operations);
+        const { results } = await this.#library.batch(scope, repository.repository_id, this.newLife(repository, record, former));
         return { repository, collection: record, etag: results[1]?.etag as string, decision: decideCollection(caller, repository, record) };
       } catch (error) {
         const again = await this.#deletedFormer(error, caller, record, former);
@@ -191,6 +182,19 @@ export class Collections {
       etag = results[0]?.etag as string;
     }
     return etag;
+  }
+
+  /** Makes it, in this order: the repository takes it, the record, the count; then the deleted life that has the id, where there is one. */
+  newLife(repository: RepositoryRecord, record: CollectionRecord, former: Stored<CollectionRecord> | undefined): readonly Operation[] {
+    return [
+      { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
+      former === undefined
+        ? { op: "create", document: collectionDocument(record) }
+        : { op: "replace", document: collectionDocument(record), ifMatch: former.etag },
+      this.countUp(repository),
+      // The life that has the id is deleted: it is kept beside the new one, until it is restored or its time has come.
+      ...(former === undefined ? [] : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
+    ];
   }
 
   /** One more live collection, while the limit lasts. */

@@ -59,11 +59,24 @@ export class CollectionDeletion {
       return { mode: "soft", collection_id, changed_since: true };
     if (found.record.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
     const { record } = isLive(found.record) ? await this.#hide(scope, found) : found;
-    // A purge that began meanwhile sees to everything itself.
-    if (record.status !== "DELETED") return { mode: "soft", collection_id, purge_at: record.purge_at };
-    await this.#pieces.registry.mark({ kind: "purge", tenant: scope.tenant, ...lifeOf(record) }, Date.parse(record.purge_at as string));
-    await this.#fence(scope, record);
+    await this.#close(scope, record);
     return { mode: "soft", collection_id, purge_at: record.purge_at };
+  }
+
+  /** Only while the migration still holds it (RFC 0009). False where it does not any more, or somebody brought it back meanwhile. */
+  async trashHeld(scope: Scope, life: Life, migration_id: string): Promise<boolean> {
+    for (;;) {
+      const found = await this.#read(scope, life);
+      if (isLive(found.record) && found.record.hold?.migration_id !== migration_id) return false;
+      const hidden = isLive(found.record) ? await this.#hide(scope, found).catch(outrun) : found;
+      if (hidden === undefined) continue;
+      await this.#close(scope, hidden.record);
+      const now = await this.#pieces.library.life(scope, life);
+      if (now === undefined || !isLive(now.record)) return true;
+      // Its stores may have been closed after they were opened.
+      await this.#bringBack(scope, now.record, now.record.status === "ARCHIVED");
+      return false;
+    }
   }
 
   /** The stores first: the record makes it readable, when all of it is back. */
@@ -145,6 +158,13 @@ export class CollectionDeletion {
     const record = this.#hidden(found.record, "DELETED");
     const { results } = await this.#pieces.library.batch(scope, record.repository_id, hiding(found, record));
     return { record, etag: results[0]?.etag as string };
+  }
+
+  /** Everything but the record, of what is in the trash. A purge that began meanwhile sees to everything itself. Can be repeated. */
+  async #close(scope: Scope, record: CollectionRecord): Promise<void> {
+    if (record.status !== "DELETED") return;
+    await this.#pieces.registry.mark({ kind: "purge", tenant: scope.tenant, ...lifeOf(record) }, Date.parse(record.purge_at as string));
+    await this.#fence(scope, record);
   }
 
   #hidden(record: CollectionRecord, status: "DELETED" | "DELETE_IN_PROGRESS"): CollectionRecord {
@@ -234,6 +254,10 @@ function requireRestorable({ collection_id, status, purge_at }: CollectionRecord
   if (status === "ACTIVE" || status === "ARCHIVED") throw new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.`);
   if (status === "DELETED" && now < Date.parse(purge_at as string)) return;
   throw new PinakesError("GONE", `Collection "${collection_id}" could be restored until ${purge_at}; it is being removed for good.`);
+}
+
+function outrun(error: unknown): undefined {
+  if (!isOutrun(error)) throw error;
 }
 
 /** Somebody changed the record or began an operation: look again. */

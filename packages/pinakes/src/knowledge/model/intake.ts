@@ -6,12 +6,14 @@ import { PinakesError, show } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { AppendInput, VectorRow } from "../../vectors/index.ts";
+import { appendCompacting } from "../append-compacting.ts";
 import { ownVectorsName } from "../own-vectors.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { CollectionMover, ImportUndo } from "../transfer/index.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { notFound } from "./access.ts";
 import type { Collections } from "./collections.ts";
+import { freedBy, heldBy } from "./hold.ts";
 import { personalAlias, personalRepositoryId } from "./ids.ts";
 import { collectionDocument, isLive, type Library, type Stored } from "./library.ts";
 import { checkId } from "./names.ts";
@@ -154,14 +156,7 @@ export class Intake {
         migrated: { migration_id, created_at: created_at === undefined ? "estimated" : "source" },
       },
     });
-    await this.#library.batch(scope, repository.repository_id, [
-      { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
-      former === undefined
-        ? { op: "create", document: collectionDocument(record) }
-        : { op: "replace", document: collectionDocument(record), ifMatch: former.etag },
-      this.#collections.countUp(repository),
-      ...(former === undefined ? [] : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
-    ]);
+    await this.#library.batch(scope, repository.repository_id, this.#collections.newLife(repository, record, former));
     return { ...placeOf(record), made: true };
   }
 
@@ -172,20 +167,12 @@ export class Intake {
 
   /** CONFLICT where another migration holds it. */
   async hold(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
-    await this.#change(scope, ids, (record) => {
-      if (record.hold?.migration_id === migration_id) return undefined;
-      if (record.hold !== undefined)
-        throw new PinakesError(
-          "CONFLICT",
-          `Collection "${record.collection_id}" is held by migration "${record.hold.migration_id}"; finish or roll back that one first.`,
-        );
-      return { ...record, hold: { migration_id } };
-    });
+    await this.#change(scope, ids, (record) => heldBy(record, migration_id));
   }
 
   /** Nothing happens where it is not held, or held by another. */
   async release(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
-    await this.#change(scope, ids, ({ hold, ...record }) => (hold?.migration_id === migration_id ? record : undefined));
+    await this.#change(scope, ids, (record) => freedBy(record, migration_id));
   }
 
   /** Takes the record away and leaves the data where it is, for one that this migration registered. */
@@ -202,14 +189,7 @@ export class Intake {
   async appendRows(scope: Scope, { incarnation }: IntakePlace, delta: AppendInput, dims: number): Promise<void> {
     const name = ownVectorsName(incarnation);
     await this.#parts.vectors.create(scope, name, { dims });
-    try {
-      await this.#parts.vectors.append(scope, name, delta);
-    } catch (error) {
-      // It takes no more until it is compacted: a migration must not depend on somebody else's background work.
-      if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
-      await this.#parts.vectors.compact(scope, name);
-      await this.#parts.vectors.append(scope, name, delta);
-    }
+    await appendCompacting(this.#parts, scope, name, delta);
   }
 
   /** Rows that callers embedded themselves; none where there never were any. */

@@ -103,18 +103,19 @@ export class CollectionSource implements MigrationSource, EntrySides {
     return differingEntries(this, unit, held);
   }
 
-  async *entries(_: UnitName, { signal, problem }: Reading): AsyncGenerator<Entry> {
-    const wanted = this.#parts.intake.moves.wanted({ scope: this.#caller.scope, move: this.#move, signal }, (where, reason) => problem({ where, reason }));
+  async *entries(_: UnitName, { signal, problem, progress }: Reading): AsyncGenerator<Entry> {
+    const options = { scope: this.#caller.scope, move: this.#move, signal, beat: () => progress() };
+    const wanted = this.#parts.intake.moves.wanted(options, (where, reason) => problem({ where, reason }));
     for await (const row of wanted) yield entryOf(row);
   }
 
-  async *held(_: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
-    for await (const row of this.#parts.intake.moves.held(scope, place, signal)) yield entryOf(row);
+  async *held(_: UnitName, { scope, place, signal, progress }: Held): AsyncGenerator<Entry> {
+    for await (const row of this.#parts.intake.moves.held({ scope, signal, beat: () => progress?.() }, place)) yield entryOf(row);
   }
 
-  async *copy(_: UnitName, { scope, place, label, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+  async *copy(_: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
     const from = checkpoint as CopyPlace | undefined;
-    for await (const step of this.#parts.intake.moves.copy({ scope, move: this.#move, signal }, place, label, from))
+    for await (const step of this.#parts.intake.moves.copy({ scope, move: this.#move, signal, beat: () => progress() }, place, deltas, from))
       yield { checkpoint: { ...step }, copied: step.copied };
   }
 
@@ -124,14 +125,14 @@ export class CollectionSource implements MigrationSource, EntrySides {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   /** Nothing is lost by it: what was written to the new one since goes to the trash with it, and only when that is said. */
-  async #giveBack({ migration_id, switched, force, verified, signal }: GivingBack): Promise<void> {
+  async #giveBack({ migration_id, switched, force, verified, signal, progress }: GivingBack): Promise<void> {
     const { moves } = this.#parts.intake;
     const { scope } = this.#caller;
     if (switched) {
-      await moves.requireWayBack(scope, this.#move);
+      await moves.requireWayBack(scope, this.#move, migration_id);
       const place = await moves.findTarget(scope, this.#move, migration_id);
       const requireSame = async () => {
-        if (place === undefined || force || isSame(await this.measureHeld({ name: "" }, { scope, place, signal }), verified)) return;
+        if (place === undefined || force || isSame(await this.measureHeld({ name: "" }, { scope, place, signal, progress }), verified)) return;
         throw new PinakesError(
           "CONFLICT",
           `Collection ${show(place.collection_id)} was written to since the switch. Roll back with force: what was written goes to the trash with it.`,

@@ -81,7 +81,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     if (vectors !== null) for await (const row of this.#parts.intake.rows(scope, place)) yield entryOf(row);
   }
 
-  async *copy({ keep }: UnitName, { scope, place, label, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+  async *copy({ keep }: UnitName, { scope, place, deltas, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
     const { vectors } = keep as unknown as Keep;
     if (vectors === null) return;
     const done = (checkpoint as { batches?: number } | undefined)?.batches ?? 0;
@@ -95,7 +95,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
       if (batch < done) continue;
       const some = ids.slice(batch * idsPerBatch, (batch + 1) * idsPerBatch);
       const upsert = (await this.#parts.vectors.get(this.#scope, vectors, some)).flatMap((row) => (row === undefined ? [] : [row]));
-      await this.#parts.intake.appendRows(scope, place, { deltaId: `${label}.${batch}`, upsert }, dims);
+      await this.#parts.intake.appendRows(scope, place, { deltaId: `${deltas}.${batch}`, upsert }, dims);
       yield { checkpoint: { batches: batch + 1 }, copied: Math.min(ids.length, (batch + 1) * idsPerBatch) };
     }
   }

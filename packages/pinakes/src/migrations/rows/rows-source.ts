@@ -6,6 +6,7 @@ import type { Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
+import { told } from "../progress.ts";
 import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, Reading, UnitName } from "../source.ts";
 import { checkRow, entryOf, type RowRules } from "./check-row.ts";
 import type { CheckedRow, RowReader } from "./row-reader.ts";
@@ -51,7 +52,7 @@ export class RowsSource implements MigrationSource, EntrySides {
   }
 
   /** The same rows are always in the same batch: one that was appended already is known by its delta id. */
-  async *copy(unit: UnitName, { scope, place, label, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+  async *copy(unit: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
     const { batches: done } = (checkpoint ?? { batches: 0 }) as { batches: number };
     let batch = 0;
     let copied = 0;
@@ -64,18 +65,19 @@ export class RowsSource implements MigrationSource, EntrySides {
       batch += 1;
       copied += rows.length;
       if (batch <= done) return undefined;
-      await this.#intake.appendRows(scope, place, { deltaId: `${label}.${batch}`, upsert: rows }, (rows[0] as CheckedRow).vector.length);
+      await this.#intake.appendRows(scope, place, { deltaId: `${deltas}.${batch}`, upsert: rows }, (rows[0] as CheckedRow).vector.length);
       return { checkpoint: { batches: batch }, copied };
     };
-    for await (const row of this.#rows(unit, strictly(signal))) {
+    // Those that are here already are read, too.
+    for await (const row of told(this.#rows(unit, strictly(signal)), progress)) {
       waiting.push(row);
       chars += row.vector.length * 8 + (row.text?.length ?? 0) + JSON.stringify(row.metadata).length;
       if (waiting.length < migrationLimits.copyRowsMax && chars < migrationLimits.copyCharsMax) continue;
-      const told = await flush();
-      if (told !== undefined) yield told;
+      const step = await flush();
+      if (step !== undefined) yield step;
     }
-    const told = waiting.length === 0 ? undefined : await flush();
-    if (told !== undefined) yield told;
+    const step = waiting.length === 0 ? undefined : await flush();
+    if (step !== undefined) yield step;
   }
 
   async clear(_: UnitName, { scope, place, signal }: Held): Promise<void> {

@@ -7,6 +7,7 @@ import { ContentHash, isSame, type Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
+import { told } from "../progress.ts";
 import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, OldForm, Problem, Reading, UnitName } from "../source.ts";
 import { heldQuads, removeQuads, writeQuads } from "../quads.ts";
 import { checkPatterns } from "./check-patterns.ts";
@@ -89,7 +90,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
 
   /** The eight patterns answer as the table does, each from an index (R-TG-95). */
   async check(unit: UnitName, held: Held): Promise<readonly string[]> {
-    return checkPatterns(this.#triples, held, () => this.#allQuads(unit, held.signal));
+    return checkPatterns(this.#triples, held, () => told(this.#allQuads(unit, held.signal), held.progress));
   }
 
   async clear(_: UnitName, { scope, place, signal }: Held): Promise<void> {

@@ -14,7 +14,20 @@ export interface AgentView {
   readonly last_message_at: string;
 }
 
-const list = ["agents"];
+/** Not "agents" alone: that signed cursors of another form. */
+const list = ["agents", "places"];
+
+/** The first or the last message of an agent that somebody sees: when it was said, or how far it was looked for. */
+type End = { readonly at: string } | { readonly at?: undefined; readonly cursor?: string };
+type Ends = readonly [first: End, last: End];
+const notLookedFor: Ends = [{}, {}];
+
+/** Behind an agent; or, with ends, in the midst of the messages of the next one. */
+interface Place {
+  readonly after: string;
+  readonly agent?: string;
+  readonly ends?: Ends;
+}
 
 export class Agents {
   readonly #store: MemoryStore;
@@ -25,22 +38,30 @@ export class Agents {
     this.#cursors = new SignedCursors(signingKey);
   }
 
-  /** In the order of their ids. From one agent it leaps to the next, so how much they said does not matter. */
+  /**
+   * In the order of their ids. From one agent it leaps to the next, so how much they said does not matter. What nobody sees is passed over,
+   * so much of it and no more: a page may be short, even empty, and still have a cursor.
+   */
   async list(
     scope: Scope,
     { limit = memoryLimits.agentsPageDefault, cursor, session }: Paging & { session?: SessionTokens | undefined },
   ): Promise<Page<AgentView>> {
     const max = memoryLimits.agentsPageMax;
     if (!Number.isInteger(limit) || limit < 1 || limit > max) throw invalid(`limit: must be a whole number from 1 to ${max}, got ${show(limit)}.`);
-    let after = cursor === undefined ? "" : (this.#cursors.open(scope, list, cursor) as string);
+    let { after, agent, ends = notLookedFor } = cursor === undefined ? { after: "" } : (this.#cursors.open(scope, list, cursor) as unknown as Place);
     const items: AgentView[] = [];
-    for (;;) {
-      const next = await this.#next(scope, after, session);
-      if (next === undefined) return { items, next_cursor: null };
-      if (items.length === limit) return { items, next_cursor: this.#cursors.seal(scope, list, after) };
-      after = next;
-      const found = await this.#describe(scope, next);
-      if (found !== undefined) items.push(found);
+    const left = { pages: memoryLimits.agentsMessagePagesMax };
+    const until = (place: Place) => ({ items, next_cursor: this.#cursors.seal(scope, list, { ...place }) });
+    for (let looked = 0; ; looked += 1) {
+      agent ??= await this.#next(scope, after, session);
+      if (agent === undefined) return { items, next_cursor: null };
+      if (items.length === limit || looked === memoryLimits.lookedAtAgentsMax) return until({ after });
+      const [first, last] = await this.#ends(scope, agent, ends, left);
+      if (first !== undefined && last !== undefined && (first.at === undefined || last.at === undefined)) return until({ after, agent, ends: [first, last] });
+      // One that came where the other side had looked already is both.
+      const [from, to] = [first?.at ?? last?.at, last?.at ?? first?.at];
+      if (from !== undefined && to !== undefined) items.push({ agent_id: agent, first_message_at: from, last_message_at: to });
+      [after, agent, ends] = [agent, undefined, notLookedFor];
     }
   }
 
@@ -50,19 +71,33 @@ export class Agents {
     return item?.document["agent_id"] as string | undefined;
   }
 
-  /** Undefined where there is nothing to be seen. */
-  async #describe(scope: Scope, agentId: string): Promise<AgentView | undefined> {
-    const [first, last] = await Promise.all([this.#end(scope, agentId, "asc"), this.#end(scope, agentId, "desc")]);
-    if (first === undefined || last === undefined) return undefined;
-    const at = (item: Item): string => item.document["timestamp"] as string;
-    return { agent_id: agentId, first_message_at: at(first), last_message_at: at(last) };
+  /** Both are looked for at once, and share the pages that are left. */
+  async #ends(scope: Scope, agentId: string, [first, last]: Ends, left: { pages: number }): Promise<readonly [End | undefined, End | undefined]> {
+    return Promise.all([this.#end(scope, agentId, "asc", first, left), this.#end(scope, agentId, "desc", last, left)]);
   }
 
-  async #end(scope: Scope, agentId: string, order: "asc" | "desc"): Promise<Item | undefined> {
+  /** Undefined where there is nothing to be seen. */
+  async #end(scope: Scope, agentId: string, order: "asc" | "desc", from: End, left: { pages: number }): Promise<End | undefined> {
+    if (from.at !== undefined) return from;
     const query: Query = { index: "all", equals: { workspace_id: scope.tenant, agent_id: agentId }, order };
-    const first = await this.#store.first(scope, agentId, query);
-    if (first === undefined || (await this.#store.visible(scope, [first])).length > 0) return first;
-    for await (const items of this.#store.pages(scope, agentId, query)) if (items[0] !== undefined) return items[0];
-    return undefined;
+    let { cursor } = from;
+    if (cursor === undefined) {
+      const first = await this.#store.first(scope, agentId, query);
+      if (first === undefined) return undefined;
+      if ((await this.#store.visible(scope, [first])).length > 0) return { at: timeOf(first) };
+    }
+    while (left.pages > 0) {
+      left.pages -= 1;
+      const page = await this.#store.page(scope, agentId, { ...query, limit: memoryLimits.agentsMessagePageItems, cursor });
+      const [seen] = page.items;
+      if (seen !== undefined) return { at: timeOf(seen) };
+      ({ cursor } = page);
+      if (cursor === undefined) return undefined;
+    }
+    return cursor === undefined ? {} : { cursor };
   }
+}
+
+function timeOf({ document }: Item): string {
+  return document["timestamp"] as string;
 }

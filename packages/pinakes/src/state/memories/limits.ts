@@ -18,6 +18,11 @@ export const memoryLimits = Object.freeze({
   openingMessagesMax: 20,
   agentsPageDefault: 20,
   agentsPageMax: 100,
+  /** Agents that one list looks at, with those of whom nobody sees anything. */
+  lookedAtAgentsMax: 100,
+  /** Pages of messages that one list of agents looks through for the first and the last that somebody sees: two of each agent without any. */
+  agentsMessagePagesMax: 200,
+  agentsMessagePageItems: 25,
   sessionsPageDefault: 20,
   sessionsPageMax: 100,
   searchHitsDefault: 10,

@@ -11,6 +11,7 @@ import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts"
 import { openKnowledge, quotaDefaults, type Knowledge, type KnowledgeParts } from "../../../src/knowledge/index.ts";
 import type { Lifecycle } from "../../../src/lifecycle/index.ts";
 import { Migrations, type MigrationView, type UnitView } from "../../../src/migrations/index.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
 import type { ItemStore } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 import type { TripleStore } from "../../../src/ports/triple-store.ts";
@@ -22,6 +23,12 @@ import { withoutModels } from "../../support/without-models.ts";
 import { Calls } from "../../vectors/support/calls.ts";
 
 const system = systemScope("tests of migrations", () => {});
+
+/** What is absent is in memory, and quads are on the items. */
+export interface WorldStores {
+  readonly items?: (options: { readonly clock: Clock }) => Promise<ItemStore>;
+  readonly triples?: () => Promise<TripleStore>;
+}
 
 export class World implements AsyncDisposable {
   now = Date.UTC(2030, 0, 1);
@@ -36,13 +43,13 @@ export class World implements AsyncDisposable {
     ({ items: this.items, objects: this.objects, triples: this.triples, vectors: this.vectors, folder: this.folder } = parts);
   }
 
-  static async open(): Promise<World> {
+  static async open(stores: WorldStores = {}): Promise<World> {
     const later: { world?: World } = {};
     const clock = { now: () => later.world?.now ?? Date.UTC(2030, 0, 1) };
-    const items = await openMemoryItems({ clock });
+    const items = await (stores.items ?? openMemoryItems)({ clock });
     const objects = openMemoryObjects({ clock });
     const vectors = await openVectors({ items, objects, clock, system, threads: 1 });
-    const quads = await openItemTriples({ items, scope: system });
+    const quads = (await stores.triples?.()) ?? (await openItemTriples({ items, scope: system }));
     const folder = await mkdtemp(join(tmpdir(), "pinakes-migrations-"));
     later.world = new World({ items, objects, triples: quads, vectors, folder });
     const process = await later.world.process();

@@ -16,6 +16,7 @@ import { removeAbandoned } from "../../ingest/preparations.ts";
 import { removeLeftovers } from "../../ingest/removals.ts";
 import { lifeOf } from "../../model/collection-catalogue.ts";
 import type { CollectionDeletion } from "../../model/delete-collection.ts";
+import { freedBy, heldBy } from "../../model/hold.ts";
 import { collectionDocument, isLive, type Stored } from "../../model/library.ts";
 import { named } from "../../model/new-collection.ts";
 import type { CollectionRecord, RepositoryRecord } from "../../model/records.ts";
@@ -23,11 +24,12 @@ import { laterThan } from "../../model/times.ts";
 import type { KnowledgeParts } from "../../parts.ts";
 import type { Pipelines } from "../../pipelines/index.ts";
 import { copyLife, type CopyPlace } from "./copy-life.ts";
-import { lifeRows, type LifeRow } from "./life-rows.ts";
-import { makeTarget, nameOf, targetSettings } from "./make-target.ts";
+import { lifeRows, type Beat, type LifeRow } from "./life-rows.ts";
+import { makeTarget, nameOf, noRepository } from "./make-target.ts";
 import { requireMayMove, resolveMove, type MayMovePieces, type Move, type WantedMove } from "./may-move.ts";
 import { MovedNames } from "./moved-names.ts";
 import { problemsOf } from "./move-problems.ts";
+import { targetSettings } from "./target-settings.ts";
 
 export interface MoverPieces extends MayMovePieces {
   readonly parts: KnowledgeParts;
@@ -41,6 +43,7 @@ export interface MoveOptions {
   readonly scope: Scope;
   readonly move: Move;
   readonly signal: AbortSignal;
+  readonly beat?: Beat | undefined;
 }
 
 export interface TargetPlace {
@@ -77,17 +80,17 @@ export class CollectionMover {
   }
 
   /** What the new life has to hold; `target` is any, until there is one. */
-  async *wanted({ scope, move, signal }: MoveOptions, problem?: (where: string, reason: string) => void): AsyncGenerator<LifeRow> {
+  async *wanted({ scope, move, signal, beat }: MoveOptions, problem?: (where: string, reason: string) => void): AsyncGenerator<LifeRow> {
     const { record } = await this.#source(scope, move);
-    const repository = await this.#repository(scope, move.to.repository_id);
-    const names = new MovedNames(move.from, { ...move.to, incarnation: "" }, repository.owner);
-    yield* lifeRows(this.#pieces.parts, { scope, record: { ...record, ...targetSettings(repository, record) }, names, signal, problem });
+    const [from, to] = [await this.#repository(scope, move.from.repository_id), await this.#repository(scope, move.to.repository_id)];
+    const names = new MovedNames(move.from, { ...move.to, incarnation: "" }, to.owner);
+    yield* lifeRows(this.#pieces.parts, { scope, record: { ...record, ...targetSettings({ from, to }, record) }, names, signal, beat, problem });
   }
 
-  async *held(scope: Scope, place: TargetPlace, signal: AbortSignal): AsyncGenerator<LifeRow> {
+  async *held({ scope, signal, beat }: Omit<MoveOptions, "move">, place: TargetPlace): AsyncGenerator<LifeRow> {
     const found = await this.#pieces.library.life(scope, place);
     if (found === undefined) throw new PinakesError("NOT_FOUND", `Collection ${show(place.collection_id)} is not there any more; roll the migration back.`);
-    yield* lifeRows(this.#pieces.parts, { scope, record: found.record, signal });
+    yield* lifeRows(this.#pieces.parts, { scope, record: found.record, signal, beat });
   }
 
   /** Holds both; what was under way in the old one has come to its end before the first row is read. UNAVAILABLE until then. */
@@ -99,24 +102,27 @@ export class CollectionMover {
     return makeTarget(this.#pieces, scope, { move, source: record, migration_id });
   }
 
-  async *copy({ scope, move, signal }: MoveOptions, to: TargetPlace, label: string, from: CopyPlace | undefined): AsyncGenerator<CopyPlace> {
+  async *copy({ scope, move, signal, beat }: MoveOptions, to: TargetPlace, label: string, from: CopyPlace | undefined): AsyncGenerator<CopyPlace> {
     const { record } = await this.#source(scope, move);
     const repository = await this.#repository(scope, to.repository_id);
     const names = new MovedNames(move.from, to, repository.owner);
-    yield* copyLife(this.#pieces.parts, { scope, from: record, to, names, label, signal }, from);
+    yield* copyLife(this.#pieces.parts, { scope, from: record, to, names, label, signal, beat }, from);
   }
 
   /** The old life goes to the trash, then the new one has its name and takes writes. */
   async takeOver(scope: Scope, move: Move, to: TargetPlace, migration_id: string): Promise<void> {
     const { deletion, library, parts, pipelines } = this.#pieces;
-    const target = (await library.life(scope, to))?.record;
+    const held = async () => {
+      const record = (await library.life(scope, to))?.record;
+      return record !== undefined && isLive(record) && record.hold?.migration_id === migration_id ? record : undefined;
+    };
     // Done already: the old one may have been restored since, and the new one changed. They are somebody else's now.
-    if (target?.hold?.migration_id !== migration_id) return;
+    if ((await held()) === undefined) return;
     const old = (await library.life(scope, move.from))?.record;
-    if (old !== undefined) {
-      await deletion.trash(scope, move.from);
-      await this.#release(scope, move.from, migration_id);
-    }
+    if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id))) await this.#release(scope, move.from, migration_id);
+    // A rollback that has overtaken this one took the new one away before it gave the old one free.
+    const target = await held();
+    if (target === undefined) return;
     await pipelines.register(scope, target);
     const archived = old?.status === "ARCHIVED" || old?.status_before === "ARCHIVED";
     if (archived) await new Shelf(parts.items, scope, to).setStatus("ARCHIVED");
@@ -125,8 +131,17 @@ export class CollectionMover {
       if (await this.#open(scope, to, migration_id, { name, status: archived ? "ARCHIVED" : "ACTIVE" })) return;
   }
 
-  /** Before anything changes: GONE where the old life is, CONFLICT where its id is somebody else's now. */
-  async requireWayBack(scope: Scope, { from }: Move): Promise<void> {
+  /** Before anything changes: GONE where the old life is, CONFLICT where its id is somebody else's now. What an earlier try hid is shown again. */
+  async requireWayBack(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
+    try {
+      await this.#requireWayBack(scope, from);
+    } catch (error) {
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id);
+      throw error;
+    }
+  }
+
+  async #requireWayBack(scope: Scope, from: Move["from"]): Promise<void> {
     const { library, deletion } = this.#pieces;
     const found = await library.life(scope, from);
     if (found !== undefined && isLive(found.record)) return;
@@ -141,31 +156,39 @@ export class CollectionMover {
   /** The new life; undefined where it is gone. */
   async findTarget(scope: Scope, { to }: Move, migration_id: string): Promise<TargetPlace | undefined> {
     const found = await this.#target(scope, to, migration_id);
-    return found === undefined ? undefined : lifeOf(found.record);
+    return found !== undefined && isLive(found.record) ? lifeOf(found.record) : undefined;
   }
 
   /** From here on nobody else writes to it. CONFLICT where another migration holds it. */
-  async holdTarget(scope: Scope, { to }: Move, migration_id: string): Promise<void> {
-    const found = await this.#target(scope, to, migration_id);
-    if (found !== undefined) await this.#hold(scope, lifeOf(found.record), migration_id);
+  async holdTarget(scope: Scope, move: Move, migration_id: string): Promise<void> {
+    const life = await this.findTarget(scope, move, migration_id);
+    if (life !== undefined) await this.#hold(scope, life, migration_id);
   }
 
-  async releaseTarget(scope: Scope, { to }: Move, migration_id: string): Promise<void> {
-    const found = await this.#target(scope, to, migration_id);
-    if (found !== undefined) await this.#release(scope, lifeOf(found.record), migration_id);
+  async releaseTarget(scope: Scope, move: Move, migration_id: string): Promise<void> {
+    const life = await this.findTarget(scope, move, migration_id);
+    if (life !== undefined) await this.#release(scope, life, migration_id);
   }
 
-  /** The new life to the trash; the old one out of it, where the switch put it there. */
+  /**
+   * The new life to the trash; the old one out of it, where the switch put it there. The new one is held until the end, also in the trash: by
+   * that another try knows that it was put there for this.
+   */
   async giveBack(scope: Scope, { from, to }: Move, migration_id: string, { switched }: { readonly switched: boolean }): Promise<void> {
     const { deletion, library } = this.#pieces;
     const target = await this.#target(scope, to, migration_id);
-    if (target !== undefined) {
-      await deletion.trash(scope, lifeOf(target.record));
-      await this.#release(scope, target.record, migration_id);
+    if (target !== undefined && isLive(target.record)) {
+      const life = lifeOf(target.record);
+      do await this.#hold(scope, life, migration_id);
+      while (!(await deletion.trashHeld(scope, life, migration_id)));
     }
-    const old = await library.life(scope, from);
-    if (switched && old?.record.status === "DELETED") await this.#restore(scope, from, target);
-    await this.#release(scope, from, migration_id);
+    for (let free = false; !free;) {
+      const old = await library.life(scope, from);
+      if (switched && old?.record.status === "DELETED") await this.#restore(scope, { from, to }, migration_id);
+      // On what was read: a switch that was overtaken may be hiding it only now.
+      else free = old === undefined || (await this.#free(scope, old, migration_id));
+    }
+    if (target !== undefined) await this.#release(scope, lifeOf(target.record), migration_id);
   }
 
   /** When a life in the trash goes for good; null where it is not in the trash. */
@@ -188,20 +211,34 @@ export class CollectionMover {
   }
 
   /** Where the old one cannot come back after all, the new one stays. */
-  async #restore(scope: Scope, from: Move["from"], target: Stored<CollectionRecord> | undefined): Promise<void> {
-    const { deletion } = this.#pieces;
+  async #restore(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
     try {
-      await deletion.restore(scope, from);
+      await this.#pieces.deletion.restore(scope, from);
     } catch (error) {
-      if (target !== undefined && PinakesError.isInstance(error) && !error.retryable) await deletion.restore(scope, lifeOf(target.record));
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id);
       throw error;
     }
+  }
+
+  /** The new life as it was before the rollback: not in the trash, and open. */
+  async #keep(scope: Scope, to: Move["to"], migration_id: string): Promise<void> {
+    const target = await this.#target(scope, to, migration_id);
+    if (target === undefined) return;
+    const life = lifeOf(target.record);
+    if (!isLive(target.record)) await this.#pieces.deletion.restore(scope, life);
+    await this.#release(scope, life, migration_id);
+  }
+
+  /** False: it is not any more what it was when it was read. */
+  async #free(scope: Scope, { record, etag }: Stored<CollectionRecord>, migration_id: string): Promise<boolean> {
+    const freed = freedBy(record, migration_id);
+    return freed === undefined || (await this.#replace(scope, freed, record, etag)) !== undefined;
   }
 
   /** False where somebody has the name. */
   async #open(scope: Scope, to: TargetPlace, migration_id: string, fields: Pick<CollectionRecord, "name" | "status">): Promise<boolean> {
     try {
-      await this.#change(scope, to, ({ hold, ...rest }) => (hold?.migration_id === migration_id ? { ...rest, ...fields } : undefined));
+      await this.#change(scope, to, ({ hold, ...rest }) => (hold?.migration_id === migration_id && isLive(rest) ? { ...rest, ...fields } : undefined));
       return true;
     } catch (error) {
       if (PinakesError.isInstance(error) && error.code === "CONFLICT") return false;
@@ -210,23 +247,13 @@ export class CollectionMover {
   }
 
   async #hold(scope: Scope, life: TargetPlace, migration_id: string): Promise<CollectionRecord> {
-    const { record } = await this.#change(scope, life, (current) => {
-      const holder = current.hold?.migration_id;
-      if (holder === migration_id) return undefined;
-      if (holder !== undefined)
-        throw new PinakesError(
-          "CONFLICT",
-          `Collection ${show(current.collection_id)} is held by migration ${show(holder)}; finish or roll back that one first.`,
-        );
-      return { ...current, hold: { migration_id } };
-    });
-    return record;
+    return (await this.#change(scope, life, (record) => heldBy(record, migration_id))).record;
   }
 
   /** Also in the trash. Nothing happens where it is gone, or held by another. */
   async #release(scope: Scope, life: TargetPlace, migration_id: string): Promise<void> {
     if ((await this.#pieces.library.life(scope, life)) === undefined) return;
-    await this.#change(scope, life, ({ hold, ...record }) => (hold?.migration_id === migration_id ? record : undefined));
+    await this.#change(scope, life, (record) => freedBy(record, migration_id));
   }
 
   /** Documents that are being taken in, and a collection that is being indexed anew, are waited for; what has to go goes. */
@@ -253,32 +280,44 @@ export class CollectionMover {
     );
   }
 
-  async #target(scope: Scope, to: Move["to"], migration_id: string): Promise<Stored<CollectionRecord> | undefined> {
-    const found = await this.#pieces.library.collection(scope, to.repository_id, to.collection_id);
-    return found !== undefined && isLive(found.record) && found.record.migrated?.migration_id === migration_id ? found : undefined;
+  /** The life that this migration made, while it is live, or in the trash and still held: then a rollback put it there. */
+  async #target(scope: Scope, { repository_id, collection_id }: Move["to"], migration_id: string): Promise<Stored<CollectionRecord> | undefined> {
+    const { library } = this.#pieces;
+    const isOurs = ({ record }: Stored<CollectionRecord>) =>
+      record.migrated?.migration_id === migration_id && (isLive(record) || (record.status === "DELETED" && record.hold?.migration_id === migration_id));
+    const current = await library.collection(scope, repository_id, collection_id);
+    if (current !== undefined && isOurs(current)) return current;
+    return (await library.displaced(scope, repository_id, collection_id)).find(isOurs);
   }
 
   async #repository(scope: Scope, repositoryId: string): Promise<RepositoryRecord> {
     const found = await this.#pieces.library.repository(scope, repositoryId);
-    if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}" any more; roll the migration back.`);
+    if (found === undefined) throw noRepository(repositoryId);
     return found.record;
   }
 
   /** Read, change, write back; again when somebody else was faster. Of any life, also one in the trash. */
   async #change(scope: Scope, life: TargetPlace, change: (record: CollectionRecord) => CollectionRecord | undefined): Promise<Stored<CollectionRecord>> {
-    const { library, parts } = this.#pieces;
     for (;;) {
-      const found = await library.life(scope, life);
+      const found = await this.#pieces.library.life(scope, life);
       if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
       const next = change(found.record);
       if (next === undefined) return found;
-      const record = named({ ...next, updated_at: laterThan(found.record.updated_at, parts.clock.now()) });
-      try {
-        const { results } = await library.batch(scope, life.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch: found.etag }]);
-        return { record, etag: results[0]?.etag as string };
-      } catch (error) {
-        if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
-      }
+      const changed = await this.#replace(scope, next, found.record, found.etag);
+      if (changed !== undefined) return changed;
+    }
+  }
+
+  /** Undefined: somebody else was faster. */
+  async #replace(scope: Scope, next: CollectionRecord, before: CollectionRecord, ifMatch: string): Promise<Stored<CollectionRecord> | undefined> {
+    const { library, parts } = this.#pieces;
+    const record = named({ ...next, updated_at: laterThan(before.updated_at, parts.clock.now()) });
+    try {
+      const { results } = await library.batch(scope, record.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch }]);
+      return { record, etag: results[0]?.etag as string };
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      return undefined;
     }
   }
 }

@@ -7,11 +7,11 @@ import type { Quad } from "../../../domain/rdf.ts";
 import type { Scope } from "../../../domain/scope.ts";
 import type { Operation } from "../../../ports/item-store.ts";
 import type { Life } from "../../../lifecycle/index.ts";
-import type { AppendInput } from "../../../vectors/index.ts";
 import { Shelf } from "../../documents/shelf.ts";
 import { itemIds, type CollectionRecord } from "../../model/records.ts";
+import { appendCompacting } from "../../append-compacting.ts";
 import { ownVectorsName } from "../../own-vectors.ts";
-import { lifeItems, settingsOfVectors, type LifeStores } from "./life-rows.ts";
+import { alive, lifeItems, settingsOfVectors, type Beat, type LifeStores } from "./life-rows.ts";
 import type { MovedNames } from "./moved-names.ts";
 
 const phases = ["objects", "passages", "rows", "triples", "items"] as const;
@@ -32,6 +32,7 @@ export interface LifeToCopy {
   /** Unique for the migration. */
   readonly label: string;
   readonly signal: AbortSignal;
+  readonly beat?: Beat | undefined;
 }
 
 const objectsPerStep = 100;
@@ -40,7 +41,8 @@ const quadsPerStep = 1_000;
 /** With the check of the fence one less than every engine takes in one batch. */
 const itemsPerBatch = 20;
 
-type Step = { readonly after: string; readonly copied: number };
+/** Without a place: the last one of its phase. */
+type Step = { readonly after?: string | undefined; readonly copied: number };
 
 export async function* copyLife(parts: LifeStores, work: LifeToCopy, from: CopyPlace = { phase: "objects", copied: 0 }): AsyncGenerator<CopyPlace> {
   let { copied } = from;
@@ -56,24 +58,24 @@ export async function* copyLife(parts: LifeStores, work: LifeToCopy, from: CopyP
     for await (const step of steps[phase](phase === from.phase ? from.after : undefined)) {
       work.signal.throwIfAborted();
       copied += step.copied;
-      yield { phase, after: step.after, copied };
+      if (step.after !== undefined) yield { phase, after: step.after, copied };
     }
     yield { phase: phases[i + 1] ?? "done", copied };
   }
 }
 
-async function* copyObjects({ items, objects }: LifeStores, { scope, from, to, signal }: LifeToCopy, begin: string | undefined): AsyncGenerator<Step> {
+async function* copyObjects({ items, objects }: LifeStores, { scope, from, to, signal, beat }: LifeToCopy, begin: string | undefined): AsyncGenerator<Step> {
   const [source, target] = [new Shelf(items, scope, from).prefix, new Shelf(items, scope, to).prefix];
   for (let after = begin; ;) {
     const page = await objects.list(scope, source, { limit: objectsPerStep, signal, ...(after === undefined ? {} : { after }) });
     for (const { key } of page.keys) {
       const body = await objects.stream(scope, key, { signal });
       if (body === undefined) throw new PinakesError("CONFLICT", `The object ${key} went while it was copied; copy again.`);
-      await objects.put(scope, target + key.slice(source.length), body, { signal });
+      await objects.put(scope, target + key.slice(source.length), alive(body, beat), { signal });
     }
     after = page.next;
-    if (after === undefined) return;
     yield { after, copied: page.keys.length };
+    if (after === undefined) return;
   }
 }
 
@@ -101,19 +103,8 @@ async function* copyVectors(
     const rows = (await parts.vectors.get(scope, from, some)).flatMap((row) => (row === undefined ? [] : [row]));
     const upsert = phase === "rows" ? rows : rows.map((row) => ({ ...row, metadata: names.passage(row.metadata) }));
     await parts.vectors.create(scope, to, settings);
-    await append(parts, scope, to, { deltaId: `${label}.${phase}.${step}`, upsert });
+    await appendCompacting(parts, scope, to, { deltaId: `${label}.${phase}.${step}`, upsert });
     yield { after: String(step + 1), copied: upsert.length };
-  }
-}
-
-async function append({ vectors }: LifeStores, scope: Scope, name: string, delta: AppendInput): Promise<void> {
-  try {
-    await vectors.append(scope, name, delta);
-  } catch (error) {
-    // It takes no more until it is compacted: a migration must not depend on somebody else's background work.
-    if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
-    await vectors.compact(scope, name);
-    await vectors.append(scope, name, delta);
   }
 }
 
@@ -137,8 +128,8 @@ async function* copyQuads({ triples }: LifeStores, { scope, from, to, names, sig
       }
     }
     cursor = page.cursor;
-    if (cursor === undefined) return;
     yield { after: cursor, copied: page.quads.length };
+    if (cursor === undefined) return;
   }
 }
 
@@ -146,18 +137,18 @@ async function* copyItems(parts: LifeStores, { scope, from, to, names, signal }:
   const shelf = new Shelf(parts.items, scope, to);
   let waiting: Operation[] = [];
   let last = "";
-  const flush = async (): Promise<Step> => {
+  const flush = async (): Promise<number> => {
     const copied = waiting.length;
     if (copied > 0) await shelf.write(waiting);
     waiting = [];
-    return { after: last, copied };
+    return copied;
   };
   for await (const { id, document } of lifeItems(parts, { scope, record: from, signal }, after)) {
     waiting.push({ op: "upsert", document: names.item(document) });
     last = id;
-    if (waiting.length === itemsPerBatch) yield await flush();
+    if (waiting.length === itemsPerBatch) yield { after: last, copied: await flush() };
   }
-  await flush();
+  yield { copied: await flush() };
   const stats = (await new Shelf(parts.items, scope, from).stats())?.record;
   if (stats !== undefined) await shelf.write([{ op: "upsert", document: { ...shelf.document(itemIds.stats, { ...stats, ...shelfPlace(to) }) } }]);
 }

@@ -13,6 +13,9 @@ import { ownVectorsName } from "../../own-vectors.ts";
 import type { KnowledgeParts } from "../../parts.ts";
 import type { MovedNames } from "./moved-names.ts";
 
+/** A sign of life, for who waits: called often, also while one row takes long. Waited for where there is something to wait for. */
+export type Beat = () => Promise<void> | undefined;
+
 export interface LifeRow {
   readonly key: string;
   readonly value: JsonValue;
@@ -24,6 +27,7 @@ export interface LifeToRead {
   /** Absent: as it is. */
   readonly names?: MovedNames | undefined;
   readonly signal: AbortSignal;
+  readonly beat?: Beat | undefined;
   /** Of rows that could not be told from others in the new place. */
   readonly problem?: ((where: string, reason: string) => void) | undefined;
 }
@@ -32,6 +36,8 @@ export type LifeStores = Pick<KnowledgeParts, "items" | "objects" | "vectors" | 
 
 const itemsPerPage = 100;
 const quadsPerPage = 1_000;
+/** Of a quad no more are told (ports/triple-store.ts). */
+const supportsOfQuadMax = 1_000;
 /** Fences and counters are made, removals and what was prepared in vain are carried out before: none of them is moved. */
 const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"]);
 
@@ -86,17 +92,28 @@ async function* recordRows({ items }: LifeStores, { scope, record }: LifeToRead)
   yield { key: "counters", value: counted };
 }
 
-async function* objectRows({ items, objects }: LifeStores, { scope, record, signal }: LifeToRead): AsyncGenerator<LifeRow> {
+async function* objectRows({ items, objects }: LifeStores, { scope, record, signal, beat }: LifeToRead): AsyncGenerator<LifeRow> {
   const { prefix } = new Shelf(items, scope, record);
   for (let after: string | undefined; ;) {
     const page = await objects.list(scope, prefix, { signal, ...(after === undefined ? {} : { after }) });
     for (const { key, bytes } of page.keys) {
       const digest = createHash("sha256");
-      for await (const chunk of (await objects.stream(scope, key, { signal })) ?? []) digest.update(chunk);
+      for await (const chunk of alive((await objects.stream(scope, key, { signal })) ?? noPieces(), beat)) digest.update(chunk);
       yield { key: `object ${key.slice(prefix.length)}`, value: [bytes, digest.digest("hex")] };
     }
     after = page.next;
     if (after === undefined) return;
+  }
+}
+
+async function* noPieces(): AsyncGenerator<Uint8Array> {}
+
+/** Pieces of an object, each of which is a sign of life: one object may take longer than anybody waits. */
+export async function* alive(pieces: AsyncIterable<Uint8Array>, beat: Beat | undefined): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    yield piece;
+    const waiting = beat?.();
+    if (waiting !== undefined) await waiting;
   }
 }
 
@@ -133,6 +150,8 @@ export async function settingsOfVectors({ vectors }: Pick<LifeStores, "vectors">
 
 async function* quadRows({ triples }: LifeStores, { scope, record, names, signal, problem }: LifeToRead): AsyncGenerator<LifeRow> {
   const space = record.incarnation;
+  let told = 0;
+  let full: string | undefined;
   for (let cursor: string | undefined; ;) {
     signal.throwIfAborted();
     const page = await triples.match(scope, space, {}, { limit: quadsPerPage, cursor });
@@ -142,12 +161,17 @@ async function* quadRows({ triples }: LifeStores, { scope, record, names, signal
       const { s, p, o, g } = names?.quad(quad) ?? quad;
       const key = JSON.stringify([s, p, o, g]);
       if (names?.isOfTarget(quad) === true) problem?.(key, "names something of the place that the collection goes to; choose another id.");
-      yield { key, value: { asserted: asserted[i] === true, supports: (supports[i] ?? []).map(({ source, part }) => [source, part]) } };
+      const own = supports[i] ?? [];
+      told += own.length;
+      if (own.length === supportsOfQuadMax) full ??= key;
+      yield { key, value: { asserted: asserted[i] === true, supports: own.map(({ source, part }) => [source, part]) } };
     }
     cursor = page.cursor;
     if (cursor === undefined) break;
   }
-  // Of a quad no more than a thousand supports are told: what there is more must not get lost unseen.
+  // What there is more of the supports of a quad must not get lost unseen.
   const { quads, supports } = await triples.usage(scope, space);
+  if (full !== undefined && told < supports)
+    problem?.(full, `has more than ${supportsOfQuadMax} sources and parts that support it, which cannot be moved; remove it, or some of the documents.`);
   yield { key: "triples", value: { quads, supports } };
 }

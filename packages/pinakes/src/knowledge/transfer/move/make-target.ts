@@ -1,27 +1,22 @@
 /** The new life of a collection that is moved: its record with the settings of the old one, held, and a fence of the same generation. */
+import { isDeepStrictEqual } from "node:util";
 import { PinakesError, show } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
 import { emptyStats, Shelf } from "../../documents/shelf.ts";
-import { collectionDocument, isLive } from "../../model/library.ts";
-import { newCollection } from "../../model/new-collection.ts";
-import { itemIds, type CollectionRecord, type FenceRecord, type RepositoryRecord } from "../../model/records.ts";
+import { collectionDocument, isLive, type Stored } from "../../model/library.ts";
+import { named, newCollection } from "../../model/new-collection.ts";
+import { itemIds, type CollectionRecord, type FenceRecord } from "../../model/records.ts";
 import { TagRows } from "../../model/tag-rows.ts";
-import { isoTime } from "../../model/times.ts";
+import { isoTime, laterThan } from "../../model/times.ts";
 import type { KnowledgeParts } from "../../parts.ts";
 import type { MoverPieces, TargetPlace } from "./collection-mover.ts";
-import { settingsOf } from "./life-rows.ts";
 import type { Move } from "./may-move.ts";
+import { targetSettings, type Repositories } from "./target-settings.ts";
 
 export interface NewTarget {
   readonly move: Move;
   readonly source: CollectionRecord;
   readonly migration_id: string;
-}
-
-/** A user's own repository has collections of that user alone. Nobody sees more in the new place than in the old one. */
-export function targetSettings({ owner }: RepositoryRecord, source: CollectionRecord): Partial<CollectionRecord> {
-  const settings = settingsOf(source);
-  return owner === null ? settings : { ...settings, created_by: owner, private: true };
 }
 
 /** The name it has; a collection that is named as its id is named as its new one. */
@@ -34,8 +29,10 @@ export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTa
   const { library, parts } = pieces;
   const { move, source, migration_id } = input;
   for (;;) {
+    const from = await library.repository(scope, move.from.repository_id);
     const [repository, found] = await library.both(scope, move.to.repository_id, move.to.collection_id);
-    if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${move.to.repository_id}" any more; roll the migration back.`);
+    if (repository === undefined || from === undefined) throw noRepository(repository === undefined ? move.to.repository_id : move.from.repository_id);
+    const repositories = { from: from.record, to: repository.record };
     if (found !== undefined && isLive(found.record)) {
       if (found.record.migrated?.migration_id !== migration_id)
         throw new PinakesError(
@@ -44,23 +41,40 @@ export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTa
         );
       const place = { ...move.to, incarnation: found.record.incarnation };
       await makeFence(parts, scope, place, source);
-      return place;
+      if (await isSetAnew(pieces, scope, found, { ...targetSettings(repositories, source) })) return place;
+      continue;
     }
-    const record = recordOf(parts, repository.record, input);
+    const record = recordOf(parts, repositories, input);
     await new TagRows(parts.items).add(scope, record);
     try {
-      await library.batch(scope, move.to.repository_id, [
-        { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
-        found === undefined
-          ? { op: "create", document: collectionDocument(record) }
-          : { op: "replace", document: collectionDocument(record), ifMatch: found.etag },
-        pieces.collections.countUp(repository.record),
-        ...(found === undefined ? [] : [{ op: "create", document: collectionDocument({ ...found.record, displaced: true }) } as const]),
-      ]);
+      await library.batch(scope, move.to.repository_id, pieces.collections.newLife(repository.record, record, found));
     } catch (error) {
       await requireRaced(pieces, scope, move, error);
     }
   }
+}
+
+/** Whom the repositories let in may have changed since it was made. False: somebody else changed it meanwhile. */
+async function isSetAnew(
+  { library, parts }: MoverPieces,
+  scope: Scope,
+  { record, etag }: Stored<CollectionRecord>,
+  settings: Partial<CollectionRecord>,
+): Promise<boolean> {
+  // One that is released is its owner's to set.
+  if (record.hold?.migration_id !== record.migrated?.migration_id || isDeepStrictEqual({ ...record, ...settings }, { graph: null, ...record })) return true;
+  const next = named({ ...record, ...settings, updated_at: laterThan(record.updated_at, parts.clock.now()) });
+  try {
+    await library.batch(scope, record.repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }]);
+    return true;
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
+    throw error;
+  }
+}
+
+export function noRepository(repositoryId: string): PinakesError {
+  return new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}" any more; roll the migration back.`);
 }
 
 /** Made by ourselves in a try whose answer was lost, or changed by somebody else: the next look tells. All else is said in words. */
@@ -81,16 +95,16 @@ async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move
 }
 
 /** While the old one is in the same repository it has the name; until the switch the new one is called by its migration. */
-function recordOf({ clock, newId }: KnowledgeParts, repository: RepositoryRecord, { move, source, migration_id }: NewTarget): CollectionRecord {
+function recordOf({ clock, newId }: KnowledgeParts, repositories: Repositories, { move, source, migration_id }: NewTarget): CollectionRecord {
   const now = isoTime(clock.now());
   return newCollection({
-    repository,
-    caller: repository.owner ?? source.created_by,
+    repository: repositories.to,
+    caller: source.created_by,
     incarnation: newId(),
     now,
     collectionId: move.to.collection_id,
     fields: {
-      ...targetSettings(repository, source),
+      ...targetSettings(repositories, source),
       name: move.from.repository_id === move.to.repository_id ? `Migration ${migration_id}` : nameOf(source, move.to.collection_id),
       hold: { migration_id },
       migrated: { migration_id, created_at: source.migrated?.created_at ?? "source" },

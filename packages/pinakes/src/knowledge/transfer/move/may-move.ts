@@ -47,7 +47,10 @@ export async function resolveMove({ collections, repositories }: MayMovePieces, 
   return { from: lifeOf(collection), to };
 }
 
-/** Asked anew before every step: a right that was taken away is gone. What is removed for good needs none on what it was. */
+/**
+ * Asked anew before every step, also of one that goes on by itself, which has the groups that its asker had: a right that was taken away is
+ * gone. What is removed for good needs none on what it was.
+ */
 export async function requireMayMove(
   { library, collections, repositories }: MayMovePieces,
   caller: Caller,

@@ -7,6 +7,7 @@ import { checkMergedTags } from "../../model/metadata.ts";
 import type { CollectionRecord, RepositoryRecord } from "../../model/records.ts";
 import type { MoverPieces } from "./collection-mover.ts";
 import type { Move } from "./may-move.ts";
+import { accessProblems } from "./target-settings.ts";
 
 export interface MoveToCheck {
   readonly scope: Scope;
@@ -21,7 +22,8 @@ export async function problemsOf(pieces: MoverPieces, check: MoveToCheck): Promi
   const { scope, move, record } = check;
   const { to } = move;
   const [repository, there] = await library.both(scope, to.repository_id, to.collection_id);
-  if (repository === undefined) return [`goes to repository ${show(to.repository_id)}, which does not exist.`];
+  const from = await library.repository(scope, move.from.repository_id);
+  if (repository === undefined || from === undefined) return [`goes to repository ${show(to.repository_id)}, which does not exist.`];
   const where = `collection ${show(to.collection_id)} of repository ${show(to.repository_id)}`;
   const documents = (await new Shelf(parts.items, scope, record).stats())?.record.document_count ?? 0;
   const { documentsPerCatalogMax, documentsPerCollectionMax } = parts.quotas;
@@ -30,18 +32,10 @@ export async function problemsOf(pieces: MoverPieces, check: MoveToCheck): Promi
     ...(there !== undefined && isLive(there.record) ? [`goes to ${where}, which exists; name another one.`] : []),
     ...(record.hold === undefined ? [] : [`is held by migration ${show(record.hold.migration_id)}; finish that one or roll it back.`]),
     ...(documents > documentsMax ? [`has ${documents} documents; repository ${show(to.repository_id)} takes at most ${documentsMax} in a collection.`] : []),
-    ...accessProblems(repository.record, record),
+    ...accessProblems({ from: from.record, to: repository.record }, record),
     ...tagProblems(repository.record, record),
     ...(check.allowPartial ? [] : await storeProblems(pieces)),
   ];
-}
-
-/** A collection is never open to somebody whom its repository does not let in. */
-function accessProblems({ allowed_groups: parent, repository_id }: RepositoryRecord, { allowed_groups }: CollectionRecord): readonly string[] {
-  const outside = parent === null ? [] : (allowed_groups ?? []).filter((group) => !parent.includes(group));
-  return outside.length === 0
-    ? []
-    : [`is open to ${outside.join(", ")}, whom repository ${show(repository_id)} does not let in; change allowed_groups of either.`];
 }
 
 function tagProblems(repository: RepositoryRecord, { metadata }: CollectionRecord): readonly string[] {

@@ -1,0 +1,41 @@
+/**
+ * What the new life of a collection is set to. Nobody sees more in the new place than in the old one: a collection without groups of its
+ * own is open to whom its repository lets in, so where the new repository lets in others, those groups become its own.
+ */
+import { show } from "../../../domain/errors.ts";
+import type { CollectionRecord, RepositoryRecord } from "../../model/records.ts";
+import { settingsOf } from "./life-rows.ts";
+
+/** The repositories of the old and the new life; the same one where only the id changes. */
+export interface Repositories {
+  readonly from: RepositoryRecord;
+  readonly to: RepositoryRecord;
+}
+
+export function targetSettings({ from, to }: Repositories, source: CollectionRecord): Partial<CollectionRecord> {
+  const settings = { ...settingsOf(source), allowed_groups: targetGroups({ from, to }, source) };
+  // In a user's own repository nobody but that user sees anything, whatever the records say; outside of it they have to.
+  const owner = to.owner ?? (from.repository_id === to.repository_id ? null : from.owner);
+  return owner === null ? settings : { ...settings, created_by: owner, private: true };
+}
+
+/** A collection is never open to somebody whom its repository does not let in. */
+export function accessProblems({ from, to }: Repositories, source: CollectionRecord): readonly string[] {
+  if (to.owner !== null) return [];
+  const groups = targetGroups({ from, to }, source);
+  if (groups?.length === 0)
+    return [`is open only to who is in a group of its own and in another one of repository ${show(from.repository_id)}; change its allowed_groups.`];
+  const outside = to.allowed_groups === null ? [] : (groups ?? []).filter((group) => to.allowed_groups?.includes(group) === false);
+  return outside.length === 0
+    ? []
+    : [`is open to ${outside.join(", ")}, whom repository ${show(to.repository_id)} does not let in; change allowed_groups of either.`];
+}
+
+/** null: whomever the new repository lets in. */
+function targetGroups({ from, to }: Repositories, { allowed_groups }: CollectionRecord): readonly string[] | null {
+  if (from.repository_id === to.repository_id) return allowed_groups;
+  const parent = from.allowed_groups;
+  if (allowed_groups !== null) return parent === null ? allowed_groups : allowed_groups.filter((group) => parent.includes(group));
+  const sameOrLess = parent === null || (to.allowed_groups?.every((group) => parent.includes(group)) ?? false);
+  return sameOrLess ? null : parent;
+}

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { migrationLimits } from "./limits.ts";
+import { telling, told } from "./progress.ts";
+import type { Work } from "./worker.ts";
+
+function watched(): { readonly work: Work; readonly told: number[]; now: number } {
+  const watch = { told: [] as number[], now: 0, work: undefined as unknown as Work };
+  const tell: Work["tell"] = async (progress) => void watch.told.push(progress?.done ?? -1);
+  watch.work = { parts: { clock: { now: () => watch.now } }, tell } as unknown as Work;
+  return watch;
+}
+const unit = { name: "table", number: 1, count: 9 };
+
+it("tells after so many rows, or after a while, and else gives nothing to wait for", async () => {
+  const watch = watched();
+  const progress = telling(watch.work, unit);
+  expect(progress(4_999)).toBe(undefined);
+  await progress(5_000);
+  expect(progress(9_999)).toBe(undefined);
+  watch.now = migrationLimits.beatMs - 1;
+  expect(progress(5_001)).toBe(undefined);
+  watch.now = migrationLimits.beatMs;
+  // Of one long row no more is known.
+  await progress();
+  expect(watch.told).toEqual([5_000, 5_000]);
+  expect(migrationLimits.beatMs).toBeLessThan(migrationLimits.leaseMs / 2);
+});
+
+it("rows are handed on as they are, and a lease that is lost ends the reading", async () => {
+  const rows = async function* () {
+    yield* ["a", "b", "c"];
+  };
+  const seen: string[] = [];
+  const counts: (number | undefined)[] = [];
+  const count = (n?: number) => {
+    counts.push(n);
+    return undefined;
+  };
+  for await (const row of told(rows(), count)) seen.push(row);
+  expect([seen, counts]).toEqual([
+    ["a", "b", "c"],
+    [1, 2, 3],
+  ]);
+  const lost = async () => {
+    for await (const _ of told(rows(), async () => Promise.reject(new Error("lost")))) seen.push("again");
+  };
+  await expect(lost()).rejects.toThrow("lost");
+  expect(seen).toEqual(["a", "b", "c", "again"]);
+});

@@ -1,0 +1,32 @@
+/** Tells how far a unit is, and renews the lease by that: after so many rows, and after a while, however few rows that was. */
+import { migrationLimits } from "./limits.ts";
+import type { MigrationRecord, UnitRecord } from "./records.ts";
+import type { Progress } from "./source.ts";
+import type { Work } from "./worker.ts";
+
+const rowsPerTell = 5_000;
+
+export function progressOf({ name, number, count }: Pick<UnitRecord, "name" | "number" | "count">, done: number): NonNullable<MigrationRecord["progress"]> {
+  return { unit: name, unit_number: number, done, total: count };
+}
+
+/** One for each time that rows are counted from their first. */
+export function telling({ parts, tell }: Work, unit: Pick<UnitRecord, "name" | "number" | "count">): Progress {
+  let last = { rows: 0, at: parts.clock.now() };
+  return (rows = last.rows) => {
+    const at = parts.clock.now();
+    if (rows - last.rows < rowsPerTell && at - last.at < migrationLimits.beatMs) return undefined;
+    last = { rows, at };
+    return tell(progressOf(unit, rows));
+  };
+}
+
+/** The same rows, told as they are read. */
+export async function* told<Row>(rows: AsyncIterable<Row>, progress: Progress | undefined): AsyncGenerator<Row> {
+  let count = 0;
+  for await (const row of rows) {
+    yield row;
+    const waiting = progress?.((count += 1));
+    if (waiting !== undefined) await waiting;
+  }
+}

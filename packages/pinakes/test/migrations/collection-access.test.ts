@@ -1,0 +1,92 @@
+/** `migrate-collection`: nobody sees more in the new place than in the old one. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeCaller, type Caller } from "../../src/domain/caller.ts";
+import { World, type Process } from "./support/world.ts";
+
+let world: World;
+let process: Process;
+const user = (userId: string, ...groups: readonly string[]): Caller => makeCaller({ tenant: "acme", userId, groups });
+beforeAll(async () => {
+  world = await World.open();
+  process = await world.process();
+  for (const [repository_id, allowed_groups] of Object.entries({ open: null, staff: ["staff"], both: ["staff", "guests"], guests: ["guests"] }))
+    await process.knowledge.createRepository(world.admin, { repository_id, allowed_groups });
+});
+afterAll(async () => {
+  await process.close();
+  await world[Symbol.asyncDispose]();
+});
+
+const source = (repository: string, collection: string, to: string) => ({ kind: "collection", repository, collection, to: { repository: to } });
+
+async function moved(repository: string, collection: string, to: string, caller = world.admin): Promise<void> {
+  const { migration_id } = await process.migrations.create(caller, { source: source(repository, collection, to), auto: true });
+  expect(await process.migrations.drive(caller, migration_id)).toMatchObject({ state: "switched", error: null });
+}
+
+async function sees(who: Caller, repository: string, collection: string): Promise<boolean> {
+  return process.knowledge.collection(who, repository, collection).then(
+    () => true,
+    (error: unknown) => {
+      expect(error).toMatchObject({ code: "NOT_FOUND" });
+      return false;
+    },
+  );
+}
+
+it("R-TG-63 R-TG-100 groups that a collection has from its repository go with it to one that lets in others", async () => {
+  await process.knowledge.createCollection(world.admin, "staff", { collection_id: "wages" });
+  await process.knowledge.createCollection(world.admin, "staff", { collection_id: "rota" });
+  await moved("staff", "wages", "open");
+  expect(await process.knowledge.collection(world.admin, "open", "wages")).toMatchObject({ allowed_groups: ["staff"] });
+  expect([await sees(user("eve"), "open", "wages"), await sees(user("sue", "staff"), "open", "wages")]).toEqual([false, true]);
+  await moved("staff", "rota", "both");
+  expect([await sees(user("guy", "guests"), "both", "rota"), await sees(user("sue", "staff"), "both", "rota")]).toEqual([false, true]);
+});
+
+it("R-TG-63 where the new repository lets in the same or fewer, or it stays in its own, the collection goes on without groups of its own", async () => {
+  await process.knowledge.createCollection(world.admin, "open", { collection_id: "news" });
+  await process.knowledge.createCollection(world.admin, "both", { collection_id: "menu" });
+  await moved("open", "news", "staff");
+  await moved("both", "menu", "staff");
+  for (const id of ["news", "menu"]) expect(await process.knowledge.collection(world.admin, "staff", id)).toMatchObject({ allowed_groups: null });
+  const renamed = { ...source("staff", "menu", "staff"), to: { collection: "meals" } };
+  const { migration_id } = await process.migrations.create(world.admin, { source: renamed, auto: true });
+  expect(await process.drive(migration_id)).toMatchObject({ state: "switched" });
+  expect(await process.knowledge.collection(world.admin, "staff", "meals")).toMatchObject({ allowed_groups: null });
+});
+
+it("R-TG-63 a repository that does not let in whom the old one did is a problem of the plan, as are groups that only two together make", async () => {
+  await process.knowledge.createCollection(world.admin, "staff", { collection_id: "plans" });
+  const plan = await process.plan(source("staff", "plans", "guests"));
+  expect(plan.problems).toEqual([{ where: "staff/plans", reason: expect.stringContaining("is open to staff, whom repository") as string }]);
+  await process.knowledge.createRepository(world.admin, { repository_id: "narrow", allowed_groups: ["a", "b"] });
+  await process.knowledge.createCollection(world.admin, "narrow", { collection_id: "ones", allowed_groups: ["a"] });
+  await process.knowledge.createCollection(world.admin, "narrow", { collection_id: "twos", allowed_groups: ["a", "b"] });
+  await process.knowledge.updateRepository(world.admin, "narrow", { allowed_groups: ["b"] });
+  expect((await process.plan(source("narrow", "ones", "open"))).problems).toEqual([
+    { where: "narrow/ones", reason: expect.stringContaining("in another one of repository") as string },
+  ]);
+  await moved("narrow", "twos", "open");
+  expect([await sees(user("al", "a"), "open", "twos"), await sees(user("bo", "b"), "open", "twos")]).toEqual([false, true]);
+});
+
+it("R-TG-63 out of a user's own repository it stays that user's alone, whatever its record said there", async () => {
+  const ann = user("ann");
+  await process.knowledge.createCollection(ann, "me", { collection_id: "diary" });
+  await process.knowledge.updateCollection(ann, "me", "diary", { private: false });
+  await moved("me", "diary", "open", ann);
+  expect(await process.knowledge.collection(ann, "open", "diary")).toMatchObject({ private: true, created_by: "ann" });
+  expect(await sees(user("eve"), "open", "diary")).toBe(false);
+});
+
+it("R-TG-63 groups of a repository that changed after the copy are found before the switch, and copying again follows them", async () => {
+  await process.knowledge.createRepository(world.admin, { repository_id: "late", allowed_groups: ["staff"] });
+  await process.knowledge.createCollection(world.admin, "late", { collection_id: "memo" });
+  const { migration_id } = await process.plan(source("late", "memo", "open"));
+  await process.run(migration_id, "copy", "validate");
+  await process.knowledge.updateRepository(world.admin, "late", { allowed_groups: ["board"] });
+  expect(await process.run(migration_id, "cutover")).toMatchObject({ state: "copied", error: expect.stringContaining("settings") as string });
+  expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+  expect(await process.knowledge.collection(world.admin, "open", "memo")).toMatchObject({ allowed_groups: ["board"] });
+});

@@ -1,0 +1,122 @@
+/** `migrate-collection` on the engines that keep something: there, back, and out of the ways in which two can be at it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openDynamoItems } from "../../src/drivers/dynamodb/index.ts";
+import { testConnection } from "../../src/drivers/dynamodb/test-server.ts";
+import { openPostgresItems } from "../../src/drivers/postgres/index.ts";
+import { openPostgresTriples } from "../../src/drivers/postgres/triples/index.ts";
+import { openSqliteItems, openSqliteTriples } from "../../src/drivers/sqlite/index.ts";
+import { useServers } from "../support/servers.ts";
+import { contentsOf, plant } from "./support/planted-collection.ts";
+import { World, type Process, type WorldStores } from "./support/world.ts";
+
+const { postgres, dynamo } = useServers();
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "pinakes-moved-"));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const engines: Readonly<Record<string, () => WorldStores>> = {
+  SQLite: () => ({ items: (options) => openSqliteItems({ dir, ...options }), triples: () => openSqliteTriples({ dir }) }),
+  PostgreSQL: () => ({ items: (options) => openPostgresItems({ url: postgres(), ...options }), triples: () => openPostgresTriples({ url: postgres() }) }),
+  DynamoDB: () => ({
+    items: (options) =>
+      openDynamoItems({ ...testConnection, endpoint: new URL(dynamo("moved")).searchParams.get("endpoint") as string, prefix: "moved", ...options }),
+  }),
+};
+
+describe.each(Object.keys(engines))("on %s", (engine) => {
+  let world: World;
+  let process: Process;
+  beforeAll(async () => {
+    world = await World.open(engines[engine]?.());
+    process = await world.process();
+    await process.knowledge.createRepository(world.admin, { repository_id: "attic" });
+  });
+  afterAll(async () => {
+    await process.close();
+    await world[Symbol.asyncDispose]();
+  });
+
+  /** What does not name the place. */
+  const contents = async (repository: string, collection: string) =>
+    JSON.stringify(await contentsOf(world, repository, collection)).replaceAll(`:${repository}:${collection}:`, ":R:C:");
+  const source = (collection: string) => ({ kind: "collection", repository: "kb", collection, to: { repository: "attic" } });
+  const isOpen = (repository: string, collection: string) =>
+    process.knowledge.updateCollection(world.admin, repository, collection, { description: "All of them" }).then(
+      () => true,
+      () => false,
+    );
+
+  it("R-TG-63 R-TG-96 R-TG-97 R-TG-98 everything goes, is proved equal, held meanwhile, comes back, goes again, and the old one is removed", async () => {
+    await plant(world, process, "papers");
+    const before = await contents("kb", "papers");
+    const { migration_id } = await process.plan(source("papers"));
+    expect(await process.run(migration_id, "copy", "validate")).toMatchObject({ state: "ready", error: null });
+    expect([await isOpen("kb", "papers"), await isOpen("attic", "papers")]).toEqual([false, false]);
+    expect(await process.run(migration_id, "cutover")).toMatchObject({ state: "switched" });
+    expect(await contents("attic", "papers")).toBe(before);
+    expect([await isOpen("kb", "papers"), await isOpen("attic", "papers")]).toEqual([false, true]);
+    expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
+    expect(await contents("kb", "papers")).toBe(before);
+    expect([await isOpen("kb", "papers"), await isOpen("attic", "papers")]).toEqual([true, false]);
+    const again = await process.plan(source("papers"));
+    await process.run(again.migration_id, "copy", "validate", "cutover");
+    expect(await process.finish(again.migration_id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
+    expect(await contents("attic", "papers")).toBe(before);
+    await expect(process.knowledge.restoreCollection(world.admin, "kb", "papers")).rejects.toMatchObject({ code: "GONE" });
+  });
+
+  it("R-TG-63 what was found to differ is copied again, and then equal", async () => {
+    const { incarnation } = await plant(world, process, "late");
+    const { migration_id } = await process.plan(source("late"));
+    await process.run(migration_id, "copy");
+    await world.triples.write(world.admin.scope, incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
+    expect(await process.run(migration_id, "validate")).toMatchObject({ state: "copied", error: expect.stringContaining("late") as string });
+    expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+  });
+
+  it("R-TG-63 R-TG-99 a switch that a rollback overtakes before it hides the old one leaves that alone", async () => {
+    await plant(world, process, "slow");
+    const before = await contents("kb", "slow");
+    const { migration_id } = await process.plan(source("slow"));
+    await process.run(migration_id, "copy", "validate");
+    const other = await world.process();
+    const [reached, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    other.calls.add({ at: (name) => name === "items.batch collections", kind: "hold", until: overtaken.promise, reached: reached.resolve });
+    await other.migrations.cutover(world.admin, migration_id);
+    const switching = other.drive(migration_id).catch((error: unknown) => error);
+    await reached.promise;
+    world.now += 120_000;
+    expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back", error: null });
+    overtaken.resolve();
+    expect(await switching).toMatchObject({ code: "UNAVAILABLE" });
+    expect(await contents("kb", "slow")).toBe(before);
+    expect([await isOpen("kb", "slow"), await isOpen("attic", "slow")]).toEqual([true, false]);
+    await other.close();
+  });
+
+  it("R-TG-63 R-TG-97 a rollback that failed once, and whose old id is taken by then, leaves the new one in its place", async () => {
+    await plant(world, process, "lost");
+    const before = await contents("kb", "lost");
+    const { migration_id } = await process.plan(source("lost"));
+    await process.run(migration_id, "copy", "validate", "cutover");
+    const other = await world.process();
+    let batches = 0;
+    // The hold and the trash of the new one come before the one that brings the old one back.
+    other.calls.add({ at: (name) => name === "items.batch collections" && (batches += 1) === 3, kind: "error-before" });
+    await other.migrations.rollback(world.admin, migration_id);
+    await expect(other.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect([await isOpen("kb", "lost"), await isOpen("attic", "lost")]).toEqual([false, false]);
+    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "lost", name: "Another" });
+    await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await isOpen("attic", "lost")).toBe(true);
+    await process.knowledge.deleteCollection(world.admin, "kb", "lost");
+    expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
+    expect(await contents("kb", "lost")).toBe(before);
+    await other.close();
+  });
+});

@@ -1,0 +1,138 @@
+/** `migrate-collection` step by step: what is counted, what is copied again, who keeps the work, and who is asked. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCaller } from "../../src/domain/caller.ts";
+import { Shelf } from "../../src/knowledge/documents/shelf.ts";
+import { ownVectorsName } from "../../src/knowledge/own-vectors.ts";
+import { entity, plant } from "./support/planted-collection.ts";
+import { World, type Process } from "./support/world.ts";
+
+let world: World;
+let process: Process;
+beforeAll(async () => {
+  world = await World.open();
+  process = await world.process();
+});
+afterAll(async () => {
+  await process.close();
+  await world[Symbol.asyncDispose]();
+});
+
+const source = (collection: string, to: object) => ({ kind: "collection", repository: "kb", collection, to });
+
+describe("what is counted and looked at", () => {
+  it("R-TG-63 everything that was copied is counted, the last page of each store included", async () => {
+    await plant(world, process, "counted");
+    const { migration_id } = await process.plan(source("counted", { collection: "recounted" }));
+    await process.run(migration_id, "copy");
+    const [objects, passages, rows, quads, items] = [6, 4, 2, 3, 4];
+    expect((await process.units(migration_id))[0]?.copied).toBe(objects + passages + rows + quads + items);
+  });
+
+  it("R-TG-63 a triple with more supports than can be told is a problem of the plan, not of the verification", async () => {
+    const { scope } = world.admin;
+    const { incarnation } = await plant(world, process, "stated");
+    const quad = { s: entity("stated", "often"), p: "<http://x/p>", o: '"x"', g: "" };
+    const state = (part: number) => world.triples.write(scope, incarnation, { insert: [quad], source: { source: "stated-one.1.1", part } });
+    for (let part = 0; part < 1_000; part += 1) await state(part);
+    expect(await process.plan(source("stated", { collection: "restated" }))).toMatchObject({ problem_count: 0 });
+    await state(1_000);
+    const plan = await process.plan(source("stated", { collection: "restated" }));
+    expect(plan).toMatchObject({ problem_count: 1, problems: [{ where: expect.stringContaining("often") as string }] });
+    expect(plan.problems[0]?.reason).toContain("more than 1000 sources");
+  });
+});
+
+describe("copying again", () => {
+  it("R-TG-63 what was found to differ is copied from its beginning, and then equal", async () => {
+    const { scope } = world.admin;
+    const { incarnation } = await plant(world, process, "moving");
+    const { migration_id } = await process.plan(source("moving", { collection: "moved" }));
+    await process.run(migration_id, "copy");
+    const target = (await process.knowledge.collection(world.admin, "kb", "moved")).incarnation;
+    const shelf = new Shelf(world.items, scope, { repository_id: "kb", collection_id: "moving", incarnation });
+    // By writers that were let in before the hold; and the copy has lost a row.
+    await world.triples.write(scope, incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
+    await world.objects.put(scope, `${shelf.prefix}moving-one/1/content`, Buffer.from("other bytes"));
+    const row = { id: "r1", vector: Float32Array.of(9, 9, 9), text: "changed", metadata: {} };
+    await world.vectors.vectors.append(scope, ownVectorsName(incarnation), { upsert: [row] });
+    await world.vectors.vectors.append(scope, ownVectorsName(target), { delete: ["r2"] });
+    expect(await process.run(migration_id, "validate")).toMatchObject({ state: "copied", error: expect.stringContaining("missing here") as string });
+    expect((await process.units(migration_id))[0]?.differences).toContain("row r2");
+    await process.run(migration_id, "copy");
+    expect((await process.units(migration_id))[0]).toMatchObject({ status: "copied", differences: null });
+    expect(await process.run(migration_id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+  });
+
+  it("R-TG-63 what is only in the new one stays there and is named: it may be somebody's", async () => {
+    const { scope } = world.admin;
+    await plant(world, process, "plain");
+    const { migration_id } = await process.plan(source("plain", { collection: "more" }));
+    await process.run(migration_id, "copy");
+    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "more");
+    const own = { s: "<http://x/own>", p: "<http://x/p>", o: '"own"', g: "" };
+    await world.triples.write(scope, incarnation, { insert: [own] });
+    const told = { state: "copied", error: expect.stringContaining("only here") as string };
+    expect(await process.run(migration_id, "validate")).toMatchObject(told);
+    expect(await process.run(migration_id, "copy", "validate")).toMatchObject(told);
+    expect(await world.triples.count(scope, incarnation, own)).toBe(1);
+  });
+});
+
+describe("who keeps the work, and who is asked", () => {
+  it.each(["copy", "validate"] as const)("R-TG-99 a %s that takes longer than a lease renews it: nobody else takes the work", async (step) => {
+    await plant(world, process, `slow-${step}`);
+    const { migration_id } = await process.plan(source(`slow-${step}`, { collection: `slower-${step}` }));
+    if (step === "validate") await process.run(migration_id, "copy");
+    const other = await world.process();
+    const [late, looked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let objects = 0;
+    other.calls.add({
+      at: (name) => name.startsWith("objects.stream") && (objects += 1) === 6,
+      kind: "hold",
+      until: looked.promise,
+      reached: () => late.resolve(),
+    });
+    other.calls.add({
+      at: (name) => name.startsWith("objects.stream"),
+      kind: "hold",
+      always: true,
+      until: Promise.resolve(),
+      // Six objects, each of which takes a third of a lease.
+      reached: () => (world.now += 20_000),
+    });
+    await other.migrations[step](world.admin, migration_id);
+    const working = other.drive(migration_id);
+    await late.promise;
+    await expect(process.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("another process") as string });
+    looked.resolve();
+    expect(await working).toMatchObject({ state: step === "copy" ? "copied" : "ready", error: null });
+    await other.close();
+  });
+
+  it("R-TG-63 R-TG-100 one that goes on by itself asks before every step, and waits where its asker may not any more", async () => {
+    const ann = makeCaller({ tenant: "acme", userId: "ann", groups: ["staff"] });
+    await process.knowledge.createRepository(world.admin, { repository_id: "shared" });
+    await process.knowledge.createCollection(ann, "kb", { collection_id: "anns" });
+    const { migration_id } = await process.migrations.create(ann, { source: source("anns", { repository: "shared" }), auto: true });
+    const other = await world.process();
+    const [reached, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let batches = 0;
+    // The hold of the old one is the first, the new one is the second: it is being copied by then.
+    other.calls.add({
+      at: (name) => name === "items.batch collections" && (batches += 1) === 2,
+      kind: "hold",
+      until: changed.promise,
+      reached: reached.resolve,
+    });
+    const driving = other.drive(migration_id);
+    await reached.promise;
+    await process.knowledge.updateRepository(world.admin, "shared", { allow_user_collections: false });
+    changed.resolve();
+    expect(await driving).toMatchObject({ state: "copied", error: expect.stringContaining("Only admins make collections") as string });
+    expect(await process.migrations.get(ann, migration_id)).not.toHaveProperty("asker");
+    // An admin may: what goes on by itself from here is the admin's.
+    await process.migrations.validate(world.admin, migration_id);
+    expect(await process.drive(migration_id)).toMatchObject({ state: "switched", error: null });
+    await other.close();
+  });
+});
