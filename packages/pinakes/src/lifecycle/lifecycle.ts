@@ -113,7 +113,7 @@ export class Lifecycle {
   async drive(scope: Scope, life: Life): Promise<Operation | undefined> {
     await this.#carry(scope, life);
     await this.pump();
-    return (await this.#operations.read(scope, life))?.operation;
+    return this.#asItIs(scope, life);
   }
 
   /** As `drive`; and where the topics are served in the background, waits a while for what is handled there. */
@@ -148,7 +148,7 @@ export class Lifecycle {
   async carryOn(scope: Scope, life: Life): Promise<Operation | undefined> {
     if (!this.#listening) return this.drive(scope, life);
     await this.#carry(scope, life);
-    return (await this.#operations.read(scope, life))?.operation;
+    return this.#asItIs(scope, life);
   }
 
   async retry(scope: Scope, life: Life): Promise<Operation> {
@@ -239,6 +239,13 @@ export class Lifecycle {
     const key = `${scope.tenant}/${life.incarnation}`;
     if (operation === undefined || operation.status === "done") this.#soon.delete(key);
     else if (this.#soon.size < soonMax || this.#soon.has(key)) this.#soon.set(key, { scope, life, at: nextDue(operation) });
+  }
+
+  /** Whoever took it there may have failed before it told so; the caller takes an operation that is done for one that was told. */
+  async #asItIs(scope: Scope, life: Life): Promise<Operation | undefined> {
+    const operation = (await this.#operations.read(scope, life))?.operation;
+    if (operation !== undefined && operation.status !== "running") await this.#options.catalogue.told(scope, operation);
+    return operation;
   }
 
   async #pump(): Promise<void> {

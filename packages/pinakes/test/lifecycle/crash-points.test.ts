@@ -47,6 +47,21 @@ const due: Run = {
   act: (process) => process.opened.sweep(new AbortController().signal),
 };
 
+/** A sweep that carries on what a process began whose stores were down. */
+const begun: Run = {
+  name: "carrying on what was begun",
+  stride: 1,
+  prepare: async (place) => {
+    const first = await world.process();
+    first.calls.add({ at: (name) => name.startsWith("objects."), kind: "error-before", always: true });
+    await first.purge(place);
+    await first.lifecycle.idle();
+    await first.close();
+    world.now += 301_000;
+  },
+  act: (process) => process.opened.sweep(new AbortController().signal),
+};
+
 /** One run with a fault at the n-th call; false when there is no such call any more. */
 async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   const place = await world.fill(quiet, world.admin, `c${(names += 1)}`, { files: 1, rows: 1 });
@@ -89,7 +104,7 @@ async function expectHonest(place: Place, at: string): Promise<void> {
   if (job?.status === "succeeded") expect(await world.left(place), at).toEqual(nothing);
 }
 
-describe.each([purge, due])("every call of $name", (run) => {
+describe.each([purge, due, begun])("every call of $name", (run) => {
   it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
     "R-TG-42 R-TG-58 R-TG-106 W7 %s: others finish it, to the same end, and no success was told before",
     async (kind) => {
