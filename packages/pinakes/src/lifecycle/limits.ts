@@ -15,10 +15,10 @@ export const lifecycleLimits = Object.freeze({
   replyMsMax: 60_000,
   /** A handler answers after so long, and is asked again for the rest. */
   handleMsMax: 20_000,
-  /** A step that takes longer asks for no longer pause: its store waits, it does not work. */
+  /** A step that takes longer asks for no longer rest: its store waits more than it works. */
   stepCountedMsMax: 250,
-  /** The longest that a step waits for its slot, however many wait. */
-  slotWaitMsMax: 5_000,
+  /** The longest that a step waits for its slot: as long as all stores together may need, so that only a clock set back meets it. */
+  slotWaitMsMax: 15_000,
   /** Rows, keys or items that one step removes. */
   stepRowsMax: 500,
   /** How long a finished operation can be looked at. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { lifecycleLimits } from "./limits.ts";
 import { Pace } from "./pace.ts";
 
@@ -8,13 +8,11 @@ const clock = { now: () => at.ms };
 /** Milliseconds of every pause; the clock goes on by them at once. */
 const pauses: number[] = [];
 
-vi.mock("node:timers/promises", () => ({
-  setTimeout: async (ms: number, _value: unknown, { signal }: { signal: AbortSignal }) => {
-    signal.throwIfAborted();
-    pauses.push(ms);
-    at.ms += ms;
-  },
-}));
+const pause = async (ms: number, _value: undefined, { signal }: { readonly signal: AbortSignal }): Promise<void> => {
+  signal.throwIfAborted();
+  pauses.push(ms);
+  at.ms += ms;
+};
 
 beforeEach(() => {
   at.ms = 1_000;
@@ -28,13 +26,13 @@ const takes = (ms: number) => async () => {
 };
 
 it("a step that took no time is followed at once", async () => {
-  const pace = new Pace(clock);
+  const pace = new Pace(clock, pause);
   for (let n = 0; n < 3; n += 1) await pace.step(takes(0), never);
   expect(pauses).toEqual([]);
 });
 
 it("after a step the next one waits twice as long as it took, whichever store it is of, also if it failed", async () => {
-  const pace = new Pace(clock);
+  const pace = new Pace(clock, pause);
   await pace.step(takes(25), never);
   await pace.step(takes(10), never);
   const failing = pace.step(async () => {
@@ -47,7 +45,7 @@ it("after a step the next one waits twice as long as it took, whichever store it
 });
 
 it("stores that wait together begin one after the other, and two thirds of the time are left", async () => {
-  const pace = new Pace(clock);
+  const pace = new Pace(clock, pause);
   await pace.step(takes(20), never);
   const began = at.ms;
   const slots: number[] = [];
@@ -59,21 +57,35 @@ it("stores that wait together begin one after the other, and two thirds of the t
   expect(at.ms - began).toBe(160 + 3 * 20);
 });
 
-it("no step counts for more than the limit, and no pause is longer than its own", async () => {
-  const pace = new Pace(clock);
-  await pace.step(takes(lifecycleLimits.stepCountedMsMax), never);
-  await pace.step(takes(3_600_000), never);
-  // An hour's step counts as one at the limit: its slot was over long ago.
-  await pace.step(takes(0), never);
-  expect(pauses).toEqual([2 * lifecycleLimits.stepCountedMsMax]);
-  // A clock that was set back does not stop the work for as long.
+it("a step counts up to its limit and no more, and rests after its end however long it took", async () => {
+  const { stepCountedMsMax } = lifecycleLimits;
+  for (const took of [stepCountedMsMax - 1, stepCountedMsMax, stepCountedMsMax + 1, 3_600_000]) {
+    const pace = new Pace(clock, pause);
+    for (let n = 0; n < 3; n += 1) await pace.step(takes(took), never);
+    const rest = 2 * Math.min(took, stepCountedMsMax);
+    expect(pauses.splice(0), `steps of ${took} ms`).toEqual([rest, rest]);
+  }
+});
+
+it("no step waits longer for its slot than the limit says, also when the clock was set back", async () => {
+  const pace = new Pace(clock, pause);
+  await pace.step(takes(10), never);
   at.ms -= 86_400_000;
   await pace.step(takes(0), never);
-  expect(pauses.at(-1)).toBe(lifecycleLimits.slotWaitMsMax);
+  expect(pauses).toEqual([lifecycleLimits.slotWaitMsMax]);
+});
+
+it("as many stores as there may be wait for their slots no longer than the limit", async () => {
+  const { participantsMax, slotWaitMsMax, stepCountedMsMax } = lifecycleLimits;
+  const pace = new Pace(clock, async (ms) => void pauses.push(ms));
+  await pace.step(takes(stepCountedMsMax), never);
+  for (let n = 0; n < participantsMax; n += 1) void pace.step(takes(0), never);
+  expect(pauses).toEqual(Array.from({ length: participantsMax }, (_, n) => (3 * n + 2) * stepCountedMsMax));
+  expect(pauses.at(-1)).toBeLessThanOrEqual(slotWaitMsMax);
 });
 
 it("a step under way keeps no other from its work", async () => {
-  const pace = new Pace(clock);
+  const pace = new Pace(clock, pause);
   const hangs = Promise.withResolvers<void>();
   const hanging = pace.step(() => hangs.promise, never);
   let ran = false;
@@ -84,7 +96,7 @@ it("a step under way keeps no other from its work", async () => {
 });
 
 it("a pause ends when the work is called off", async () => {
-  const pace = new Pace(clock);
+  const pace = new Pace(clock, pause);
   await pace.step(takes(20), never);
   let ran = false;
   await expect(pace.step(async () => void (ran = true), AbortSignal.abort())).rejects.toThrow();

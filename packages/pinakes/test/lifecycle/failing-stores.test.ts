@@ -158,6 +158,29 @@ describe("a store that cannot delete", () => {
   });
 });
 
+it("the job of an operation that waits for its next try is told, and not written again at every look", async () => {
+  const place = await world.fill(process, world.admin, "waits", { files: 1, rows: 1 });
+  const failing = await world.process();
+  failing.calls.add({ at: (name) => name.startsWith("objects."), kind: "error-before", always: true });
+  const { job_id } = await failing.purge(place);
+  await failing.lifecycle.idle();
+  for (let n = 0; n < 6; n += 1) {
+    world.now += 301_000;
+    await failing.sweep();
+  }
+  const told = await job(job_id);
+  expect(told.status).toBe("failed");
+  // Nothing is due: the looks find it as it is.
+  for (let n = 0; n < 3; n += 1) {
+    world.now += 1_000;
+    await failing.sweep();
+  }
+  expect(await job(job_id)).toEqual(told);
+  await failing.close();
+  await process.pass(2);
+  expect((await job(job_id)).status).toBe("succeeded");
+});
+
 describe("many at once", () => {
   it.each([1, 2, 3])("R-TG-46 R-TG-44 twenty deletes at once with random failures: each result is right for its own collection (seed %i)", async (seed) => {
     let state = seed;

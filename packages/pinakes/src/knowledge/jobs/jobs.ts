@@ -2,6 +2,7 @@
  * Jobs: long work as a record that says what it is, how far it got and why it failed. A job under way is in the registry of work, so
  * another process carries it on when this one dies. Steps are idempotent: a job is simply done again from its beginning.
  */
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { days, defineContainer, type Stored } from "../../containers/index.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -145,12 +146,15 @@ export class Jobs {
 
   /** How work that is carried out elsewhere stands. Makes the record where a crash left none; what is over stays over. */
   async tell(scope: Scope, input: NewJob & { readonly job_id: string }, state: JobState): Promise<JobRecord> {
-    if ((await this.read(scope, input.job_id)) === undefined) {
+    const known = await this.read(scope, input.job_id);
+    // Told again and again while an operation waits: what says nothing new writes nothing.
+    if (known !== undefined && (isSettled(known) || saysTheSame(known, state))) return known;
+    if (known === undefined) {
       await this.note(scope, input, input.job_id).catch((error: unknown) => {
         if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
       });
     }
-    return this.#update(scope, input.job_id, (record) => (record.status === "succeeded" || record.status === "cancelled" ? record : { ...record, ...state }));
+    return this.#update(scope, input.job_id, (record) => (isSettled(record) ? record : { ...record, ...state }));
   }
 
   /** Another job has taken its place. */
@@ -255,4 +259,12 @@ export class Jobs {
       return { ...change(job), updated_at: isoTime(this.#parts.clock.now()) };
     });
   }
+}
+
+function isSettled({ status }: JobRecord): boolean {
+  return status === "succeeded" || status === "cancelled";
+}
+
+function saysTheSame(job: JobRecord, state: JobState): boolean {
+  return isDeepStrictEqual({ ...job, ...state }, job);
 }
