@@ -41,7 +41,7 @@ function examplesOf(adapter: string, user: string): string[] {
 const adapters = ["ai-sdk", "langgraph", "mastra", "openai-agents"];
 
 describe("the published packages", () => {
-  it("installs elsewhere, runs the README's tour, and its types hold", { timeout: 300_000 }, () => {
+  it("installs elsewhere, runs the README's tour, and its types hold", { timeout: 900_000 }, () => {
     const tarballs = Object.fromEntries(pack(join(folder, "tarballs")).map((file) => [nameOf(file), `file:${file}`]));
     const user = join(folder, "user");
     cpSync(join(root, "packages/pinakes/examples"), user, { recursive: true });

@@ -93,6 +93,19 @@ describe("the page", () => {
     expect(requirementsPage(tree(files))).toContain("[R-AGT-01 writes](../packages/pinakes/src/testing/item-store/writes.ts) (on memory, sqlite) |");
   });
 
+  it("reads suites that are with their tests, too, and nothing else in their folder", () => {
+    const files = {
+      "packages/pinakes/test/lifecycle/support/participant-suite.ts": testOf("R-TG-01 deletes"),
+      "packages/pinakes/test/lifecycle/support/world.ts": testOf("R-TG-02 helps"),
+      "packages/pinakes/test/lifecycle/participants.test.ts": `participantSuite(store, { own: true });`,
+    };
+    const page = requirementsPage(tree(files));
+    expect(page).toContain("[R-TG-01 deletes](../packages/pinakes/test/lifecycle/support/participant-suite.ts) (on participants) |");
+    expect(page).toContain("| R-TG-02 | Another. | not yet |");
+    const { "packages/pinakes/test/lifecycle/participants.test.ts": _, ...unused } = files;
+    expect(requirementsPage(tree(unused))).toContain("| all | | 0 | 10 |");
+  });
+
   it("counts nothing as proved by a suite that no engine runs", () => {
     expect(requirementsPage(tree({ "packages/pinakes/src/testing/item-store/writes.ts": testOf("R-AGT-01 writes") }))).toContain("| all | | 0 | 10 |");
   });

@@ -72,11 +72,14 @@ function proofsIn(tree: Tree): Proof[] {
     .flatMap(([path, text]) => titlesIn(text).map((title) => ({ path, title, ...enginesOf(tree, suiteOf(path), title) })));
 }
 
-/** "item-store" for a file of packages/pinakes/src/testing/item-store/. That of the vector store is of no use to others, so it is with its tests. */
+/**
+ * "item-store" for a file of packages/pinakes/src/testing/item-store/. Suites that are of no use to others are with their tests: that of
+ * the vector store, and "participant" for test/lifecycle/support/participant-suite.ts.
+ */
 function suiteOf(path: string): string | undefined {
   if (path.endsWith(".test.ts")) return undefined;
   if (/^packages\/[^/]+\/test\/vectors\/suite-/.test(path)) return "vector-store";
-  return /^packages\/[^/]+\/src\/testing\/([^/]+)\//.exec(path)?.[1];
+  return (/^packages\/[^/]+\/src\/testing\/([^/]+)\//.exec(path) ?? /^packages\/[^/]+\/test\/(?:[^/]+\/)*support\/([^/]+)-suite\.ts$/.exec(path))?.[1];
 }
 
 function enginesOf(tree: Tree, suite: string | undefined, title: string): { engines?: readonly string[] } {

@@ -8,6 +8,7 @@ import { archiveOf, type DumpableEngine } from "./items/item-archive.ts";
 import { Periodic } from "./items/periodic.ts";
 import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-source/index.ts";
 import type { BucketPlace, Embedders, FolderPlace, PipelinePlaces } from "./knowledge/index.ts";
+import { lifecycleTenant, Topics } from "./lifecycle/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Embedder, Tokenizer } from "./ports/embedder.ts";
 import type { ChatModel, ChatModels } from "./ports/chat-model.ts";
@@ -45,13 +46,16 @@ export async function openObjects(location: ObjectsLocation, clock: Clock): Prom
 }
 
 /** Through the store that records its containers: the sweep of expired items must see the queue's, too. */
-export async function openQueue(location: QueueLocation, items: ItemStore, clock: Clock): Promise<Queue> {
+export async function openQueue(location: QueueLocation, items: ItemStore, clock: Clock, topicPrefix?: string): Promise<Queue> {
   switch (location.driver) {
     case "items":
       return openItemQueue({ items, clock });
     case "sqs": {
       const { driver: _, ...place } = location;
-      return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items, plainQueues: [dropBoxQueue] });
+      const topics = new Topics(topicPrefix);
+      // Other programs announce deltas, ask stores to remove collections and answer for stores of their own: as they write it, without our envelope.
+      const plainQueues = (tenant: string, queue: string) => queue === dropBoxQueue || (tenant === lifecycleTenant && topics.has(queue));
+      return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items, plainQueues });
     }
   }
 }

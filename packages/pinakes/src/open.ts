@@ -48,7 +48,7 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
   const containers = new Set<string>();
   const items = undo.use(recordingContainers(store, containers));
   await items.openContainer(probe);
-  const queue = undo.use(await openQueue(config.queue, items, clock));
+  const queue = undo.use(await openQueue(config.queue, items, clock, options.topicPrefix));
   const vectors = await openVectors({
     items,
     objects,

@@ -12,6 +12,8 @@ export const changesHelp = `
   allowed_groups=a,b             empty: as the repository says
   chunking_strategy=JSON         empty: as the repository says; documents that are here keep their passages until a reindex
   allow_chunking_override=true   whether an upload may be cut in another way
+  graph=JSON                     what of documents goes into the graph, from the next upload or reindex on: {"extract":"structured"}, off, cooccurrence, llm;
+                                 empty: as the repository says
   private=true`;
 
 type Change = (text: string, now: CollectionView) => CollectionPatch;
@@ -25,6 +27,7 @@ const changes: Readonly<Record<string, Change>> = {
   allowed_groups: (text) => ({ allowed_groups: text === "" ? null : splitList(text) }),
   chunking_strategy: (text): { chunking_strategy: JsonValue } => ({ chunking_strategy: text === "" ? null : readJson(text, "chunking_strategy") }),
   allow_chunking_override: (text) => ({ allow_chunking_override: yesOrNo(text, "allow_chunking_override") }),
+  graph: (text): { graph: JsonValue } => ({ graph: text === "" ? null : readJson(text, "graph") }),
   private: (text) => ({ private: yesOrNo(text, "private") }),
 };
 

@@ -20,7 +20,7 @@ export function collectionsOf(terminal: Terminal, collections: readonly Collecti
 }
 
 export function collectionText(terminal: Terminal, collection: CollectionView): string {
-  const { effective_metadata: metadata, effective_groups, own_chunking_strategy, documents_by_status } = collection;
+  const { effective_metadata: metadata, effective_groups, own_chunking_strategy, own_graph, documents_by_status } = collection;
   const notIndexed = Object.entries(documents_by_status)
     .filter(([status, number]) => status !== "indexed" && number > 0)
     .map(([status, number]) => `${number} ${status}`);
@@ -33,6 +33,7 @@ export function collectionText(terminal: Terminal, collection: CollectionView): 
     documents: [count(collection.document_count, "document"), inBytes(collection.total_size_bytes), ...notIndexed].join(", "),
     passages: collection.chunk_count,
     chunking: `${describeChunking(collection.chunking_strategy)}${own_chunking_strategy === null ? " (not its own)" : ""}`,
+    graph: `${collection.graph.extract}${own_graph === null ? " (not its own)" : ""}`,
     model: collection.embedding_model,
     tags: metadata.tags.join(", "),
     fields: Object.keys(metadata.custom_fields).length === 0 ? undefined : JSON.stringify(metadata.custom_fields),

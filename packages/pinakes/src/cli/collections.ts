@@ -163,18 +163,22 @@ const reindex = defineCommand({
 const remove = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "delete a collection; for 90 days it can be restored, unless it is purged",
+  summary: "delete a collection; it can be restored for as long as the trash keeps it, unless it is purged",
+  details: "The trash keeps it for PINAKES_TRASH_DAYS (90). With 0 there is no trash, and every delete is for good.",
   options: { purge: { type: "boolean", help: "every byte, now and for good" }, yes: yesOption, ...actorOptions },
   examples: ["pinakes collections delete kb/papers", "pinakes collections delete kb/papers --yes", "pinakes collections delete kb/papers --purge --yes"],
   run: (call) =>
     withAddress(call, async (session, { repository, collection }) => {
       const { knowledge, caller } = session;
-      const final = call.given.has("purge");
-      const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: final });
+      const { trashDays } = knowledge;
+      const purged = call.given.has("purge");
+      // Without a trash every delete is one that cannot be undone.
+      const final = purged || trashDays === 0;
+      const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: purged });
       const what = `Collection ${repository}/${collection} (${name}) with ${count(document_count, "document")} will be`;
-      if (final) await confirm(call, { what: `${what} removed for good.`, type: collection, unasked: "refused" });
-      else await confirm(call, { what: `${what} deleted; it can be restored for 90 days.`, unasked: "refused" });
-      const job = await knowledge.deleteCollection(caller, repository, collection, { purge: final, confirm: collection });
+      if (final) await confirm(call, { what: `${what} removed for good, which cannot be undone.`, type: collection, unasked: "refused" });
+      else await confirm(call, { what: `${what} deleted; it can be restored for ${count(trashDays, "day")}.`, unasked: "refused" });
+      const job = await knowledge.deleteCollection(caller, repository, collection, { purge: purged, confirm: collection });
       const ended = await jobBegun(call, session, job, true);
       if (final || ended.code !== 0) return ended;
       const { purge_at } = await knowledge.collection(caller, repository, collection, { deleted: true });

@@ -17,7 +17,7 @@ import { cliFolder, failure } from "./test-terminal.ts";
 // Many processes or openings of the stores in one test: a busy machine takes its time.
 vi.setConfig({ testTimeout: 300_000 });
 
-const { base, call, json } = await cliFolder("cli");
+const { base, env, call, json } = await cliFolder("cli");
 
 beforeAll(async () => {
   for (const folder of ["docs/a", "docs/b"]) await mkdir(join(base, folder), { recursive: true });
@@ -43,6 +43,20 @@ describe("pinakes repositories", () => {
     expect((await failure(call(repositories, ["delete", "gone"], { ask: async () => "yes" }))).message).toContain("nothing was changed");
     expect(await json(repositories, "delete", "gone", "--yes")).toMatchObject({ kind: "delete-repository", status: "succeeded" });
     expect((await failure(call(repositories, ["show", "gone"]))).code).toBe("NOT_FOUND");
+  });
+
+  it("takes the settings of a repository, and shows which uses make collections", async () => {
+    const made = await call(repositories, ["create", "lazy", "--auto-create", "--create-on-query", "--no-user-collections", "--graph", '{"extract":"off"}']);
+    expect(made.out).toContain("by the first load, by the first query");
+    expect(await json(repositories, "show", "lazy")).toMatchObject({
+      auto_create: true,
+      create_on_query: true,
+      allow_user_collections: false,
+      graph: { extract: "off" },
+    });
+    expect(await json(repositories, "show", "kb")).toMatchObject({ auto_create: false, create_on_query: false, allow_user_collections: true, graph: null });
+    expect((await failure(call(repositories, ["create", "lazy2", "--auto_create"]))).message).toContain("--auto-create");
+    expect(await json(repositories, "delete", "lazy", "--yes")).toMatchObject({ status: "succeeded" });
   });
 });
 
@@ -144,6 +158,9 @@ describe("pinakes collections", () => {
     const cut = await call(collections, ["set", "kb/papers", 'chunking_strategy={"type":"SENTENCE","chunk_size":500}']);
     expect(cut.out).toContain("Re-index the collection");
     expect(await json(collections, "reindex", "kb/papers")).toMatchObject({ kind: "reindex", status: "succeeded" });
+    expect(await json(collections, "set", "kb/papers", 'graph={"extract":"cooccurrence"}')).toMatchObject({ own_graph: { extract: "cooccurrence" } });
+    expect(await json(collections, "set", "kb/papers", "graph=")).toMatchObject({ own_graph: null, graph: { extract: "structured" } });
+    expect((await failure(call(collections, ["set", "kb/papers", 'graph={"extract":"all"}']))).message).toContain("off, structured, cooccurrence, llm");
     expect(await failure(call(collections, ["set", "kb/papers", "nam=x"]))).toBeInstanceOf(UsageError);
     expect((await failure(call(collections, ["set", "kb/papers", "name"]))).message).toContain("field=value");
     expect((await failure(call(collections, ["set", "kb/papers", "private=perhaps"]))).message).toContain("true or false");
@@ -160,6 +177,39 @@ describe("pinakes collections", () => {
     expect((await failure(call(collections, ["delete", "kb/short", "--purge"]))).message).toContain("--yes");
     expect((await call(collections, ["delete", "kb/short", "--purge"], { ask: async () => "short" })).code).toBe(0);
     expect((await failure(call(collections, ["show", "kb/short", "--deleted"]))).code).toBe("NOT_FOUND");
+  });
+
+  it("R-TG-107 says how long the trash keeps it; without a trash it warns, removes for good, and ends with the report of each store", async () => {
+    const asked: string[] = [];
+    const no = async (question: string) => {
+      asked.push(question);
+      return "n";
+    };
+    const trash = (days: string) => ({ env: { ...env, PINAKES_TRASH_DAYS: days } });
+    await json(collections, "create", "kb/c2");
+    for (const days of ["7", "1", "0"]) await failure(call(collections, ["delete", "kb/c2"], { ...trash(days), ask: no }));
+    expect(asked[0]).toContain("can be restored for 7 days.");
+    expect(asked[1]).toContain("can be restored for 1 day.");
+    expect(asked[2]).toMatch(/for good, which cannot be undone\. Type c2 to go on/);
+    expect(await json(collections, "show", "kb/c2")).toMatchObject({ status: "ACTIVE" });
+    const ended = await call(collections, ["delete", "kb/c2", "-y"], trash("0"));
+    expect([ended.code, ended.out]).toEqual([0, expect.stringMatching(/purge[^]*succeeded[^]*"store": "vectors"/)]);
+    expect(ended.out).not.toContain("restore");
+    await json(collections, "create", "kb/c2");
+    const told = await call(collections, ["delete", "kb/c2", "-y", "--json"], trash("0"));
+    expect([told.code, JSON.parse(told.out)]).toMatchObject([0, { kind: "purge", status: "succeeded", collection_id: "c2" }]);
+    expect((await failure(call(collections, ["show", "kb/c2", "--deleted"]))).code).toBe("NOT_FOUND");
+  });
+
+  it("R-TG-48 a restore of an id that has a new life names the former one, and --incarnation", async () => {
+    const { incarnation } = await json<{ incarnation: string }>(collections, "create", "kb/phoenix");
+    expect((await failure(call(collections, ["restore", "kb/phoenix"]))).message).toMatch(/is not deleted; it is ACTIVE\.$/);
+    await json(collections, "delete", "kb/phoenix", "--yes");
+    await json(collections, "create", "kb/phoenix");
+    const refused = await failure(call(collections, ["restore", "kb/phoenix"]));
+    expect(refused.message).toContain(`delete this one, and name that one with incarnation ${incarnation} (on the command line --incarnation)`);
+    await json(collections, "delete", "kb/phoenix", "--yes");
+    expect(await json(collections, "restore", "kb/phoenix", "--incarnation", incarnation)).toMatchObject({ status: "ACTIVE", incarnation });
   });
 
   it("acts for whom it is told to: a user has a repository of their own, and others do not see it", async () => {

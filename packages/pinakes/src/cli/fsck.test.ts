@@ -45,7 +45,9 @@ it("R-TG-54 tells what is wrong in a table with exit code 1, puts it right with 
   expect(told.out).toContain("counter_off");
   expect(told.out).toContain("It says 5; there are 2 collections.");
   expect(told.out).toContain("1 finding, 1 left.");
-  expect(told.out).toContain("pinakes fsck --repair");
+  expect(told.out).toMatch(/pinakes fsck kb --repair$/m);
+  expect((await call()).out).toMatch(/pinakes fsck --repair$/m);
+  expect((await call("kb", "--deep", "--workspace", "default")).out).toMatch(/pinakes fsck kb --deep --workspace default --repair$/m);
   const repaired = await call("--repair");
   expect(repaired.code).toBe(0);
   expect(repaired.out).toContain("1 finding, all put right.");

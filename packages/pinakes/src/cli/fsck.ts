@@ -1,8 +1,8 @@
 /** `pinakes fsck`: compares all stores with the records, and puts right what is wrong when asked to. */
 import type { AuditReport, Finding, JobView } from "../knowledge/index.ts";
-import { defineCommand, failureExitCode, UsageError, type Group, type Outcome } from "./command.ts";
+import { defineCommand, failureExitCode, UsageError, type Call, type Group, type Outcome } from "./command.ts";
 import { count, grid, inTime } from "./layout.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { actorOptions, withStores, type ActorOption } from "./session.ts";
 import { styled, type Terminal } from "./terminal.ts";
 import { waitForJob } from "./wait-for-job.ts";
 
@@ -26,19 +26,28 @@ still under way is left for later, and counted as waiting. The exit code is 1 wh
       const input = { repository, collection, repair: call.given.has("repair"), deep: call.given.has("deep") };
       const job = await waitForJob(session, await knowledge.audit.fsck(caller, input), call.terminal);
       if (job.status !== "succeeded") return unfinished(call.terminal, job);
+      const again = repairingOf(call);
       const report = job.result as unknown as AuditReport;
       const findings = report.truncated ? await knowledge.audit.findings(caller, job.job_id) : report.findings;
-      return { answer: { ...report, findings }, show: () => shown(call.terminal, report, findings), code: report.left > 0 ? failureExitCode : 0 };
+      return { answer: { ...report, findings }, show: () => shown(call.terminal, report, findings, again), code: report.left > 0 ? failureExitCode : 0 };
     }),
 });
 
 export const fsck: Group = { command };
 
+/** The same place and depth again: what was found there is not found elsewhere, and not by looking less. */
+function repairingOf({ words, given }: Call<ActorOption | "deep">): string {
+  const [place] = words;
+  const workspace = given.text("workspace");
+  const options = [...(given.has("deep") ? ["--deep"] : []), ...(workspace === undefined ? [] : [`--workspace ${workspace}`]), "--repair"];
+  return ["pinakes fsck", ...(place === undefined ? [] : [place]), ...options].join(" ");
+}
+
 function unfinished(terminal: Terminal, job: JobView): Outcome {
   return { answer: job, show: () => styled(terminal, "red", `The audit ${job.status}: ${job.error ?? "see its job"}`), code: failureExitCode };
 }
 
-function shown(terminal: Terminal, report: AuditReport, findings: readonly Finding[]): string {
+function shown(terminal: Terminal, report: AuditReport, findings: readonly Finding[], repairing: string): string {
   const { checked, summary, found, left, waiting, began_at, finished_at } = report;
   const looked = Object.entries(checked).map(([what, number]) => `${what} ${number.toLocaleString("en-US")}`);
   const lines = [`${inTime(began_at)} to ${inTime(finished_at).slice(11)}: ${looked.join(", ")}.`];
@@ -50,7 +59,7 @@ function shown(terminal: Terminal, report: AuditReport, findings: readonly Findi
   const end = found === 0 ? "Everything is as it should be." : `${count(found, "finding")}, ${left === 0 ? "all put right" : `${left} left`}.`;
   lines.push("", styled(terminal, left === 0 ? "green" : "red", end));
   if (waiting > 0) lines.push(`${count(waiting, "thing")} may be of work that is still under way: look again later.`);
-  if (left > 0 && !report.repair) lines.push("Put it right with: pinakes fsck --repair");
+  if (left > 0 && !report.repair) lines.push(`Put it right with: ${repairing}`);
   return lines.join("\n");
 }
 

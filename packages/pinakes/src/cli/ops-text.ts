@@ -32,7 +32,8 @@ function oneText(terminal: Terminal, operation: OperationView): string {
     store,
     status,
     deleted,
-    remaining,
+    // Not counted yet: a zero would say that nothing is left.
+    remaining: remaining ?? "–",
     unit,
     ms: Math.round(duration_ms),
     attempts,

@@ -88,7 +88,7 @@ it("R-TG-107 restores the life that is named, and purges with a report by store"
   expect((await failure(call(ops, ["show", "none"]))).code).toBe("NOT_FOUND");
 });
 
-it("R-TG-107 a purge that a store holds up is exit code 1 on retry, and 0 when it is done", async () => {
+it("R-TG-107 R-TG-50 a purge that a store holds up is exit code 1 on retry, its count a dash, and 0 when it is done", async () => {
   await json(collections, "create", "kb/held");
   const config = readConfig(env);
   const register = async (work: (pinakes: Awaited<ReturnType<typeof openStores>>) => Promise<unknown>) => {
@@ -107,9 +107,12 @@ it("R-TG-107 a purge that a store holds up is exit code 1 on retry, and 0 when i
   // Nobody answers for the store: it cannot be done, and the exit code says so.
   const held = await call(ops, ["retry", id, "--wait", "0", "--json"]);
   expect(held.code).toBe(1);
-  const told = JSON.parse(held.out) as { status: string; stores: { store: string; status: string }[] };
+  const told = JSON.parse(held.out) as { status: string; stores: { store: string; status: string; remaining: number | null }[] };
   expect(told.status).toBe("running");
   expect(told.stores.find(({ store }) => store === "away")?.status).toMatch(/^(?:waiting|sent)$/);
+  // It never counted: what it has is unknown, and not nothing.
+  expect(told.stores.find(({ store }) => store === "away")?.remaining).toBeNull();
+  expect((await call(ops, ["show", id])).out).toMatch(/away\s+(?:waiting|sent)\s+0\s+–\s+rows/);
   expect((await failure(call(ops, ["retry", id, "--wait", "3601"]))).message).toContain("3600");
   await register(({ lifecycle }) => lifecycle.participants.unregister("away"));
   const ran = await call(ops, ["retry", id, "--json"]);

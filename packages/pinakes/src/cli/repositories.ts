@@ -40,9 +40,17 @@ const create = defineCommand({
     chunking: { type: "string", value: "JSON", help: "how its collections cut documents, unless they say otherwise" },
     "allowed-groups": { type: "string", value: "a,b", help: "who may use it (everybody of the workspace)" },
     tags: { type: "string", value: "a,b", help: "tags that its collections have, too" },
+    graph: { type: "string", value: "JSON", help: `what of documents goes into the graph: '{"extract":"structured"}', off, cooccurrence, llm` },
+    "auto-create": { type: "boolean", help: "the first load makes a collection that is not there", elsewhere: ["auto_create"] },
+    "create-on-query": { type: "boolean", help: "the first query makes one that is not there", elsewhere: ["create_on_query"] },
+    "no-user-collections": { type: "boolean", help: "only admins make collections in it", elsewhere: ["allow_user_collections"] },
     ...actorOptions,
   },
-  examples: ["pinakes repositories create kb --name 'Knowledge base'", "pinakes repositories create legal --allowed-groups lawyers"],
+  examples: [
+    "pinakes repositories create kb --name 'Knowledge base'",
+    "pinakes repositories create legal --allowed-groups lawyers",
+    "pinakes repositories create inbox --auto-create",
+  ],
   run: (call) =>
     withStores(
       call,
@@ -54,7 +62,11 @@ const create = defineCommand({
           description: given.text("description"),
           embedding_model: given.text("model"),
           allowed_groups: given.list("allowed-groups"),
+          ...(given.has("auto-create") ? { auto_create: true } : {}),
+          ...(given.has("create-on-query") ? { create_on_query: true } : {}),
+          ...(given.has("no-user-collections") ? { allow_user_collections: false } : {}),
           ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
+          ...(given.text("graph") === undefined ? {} : { graph: given.json("graph") }),
           ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
         });
         return outcome(call.terminal, repository);
@@ -110,13 +122,21 @@ function row({ repository_id, name, personal, status, embedding_model, updated_a
 }
 
 function details(terminal: Terminal, repository: RepositoryView): string {
-  const { description, chunking_strategy, allowed_groups, metadata, created_at, created_by } = repository;
+  const { description, chunking_strategy, graph, allowed_groups, metadata, created_at, created_by } = repository;
   return fields(terminal, {
     ...row(repository),
     description,
     tags: metadata.tags.join(", "),
     "allowed groups": allowed_groups?.join(", ") ?? "everybody of the workspace",
     chunking: chunking_strategy === null ? undefined : describeChunking(chunking_strategy),
+    graph: graph?.extract,
+    "makes collections": madeBy(repository),
     created: `${inTime(created_at)} by ${created_by}`,
   });
+}
+
+/** What makes a collection beside somebody who asks for one. */
+function madeBy({ auto_create, create_on_query }: RepositoryView): string | undefined {
+  const uses = [...(auto_create ? ["by the first load"] : []), ...(create_on_query ? ["by the first query"] : [])];
+  return uses.length === 0 ? undefined : uses.join(", ");
 }

@@ -118,6 +118,10 @@ describe("pinakes sparql", () => {
 
   it("updates when it is told to, and tells mistakes", async () => {
     expect((await ask(["kb/papers", "--update", "INSERT DATA { GRAPH <a:g> { <a:s> <a:p> 1 } }"])).out).toBe("1 inserted, 0 removed.\n");
+    expect((await failure(ask(["kb/papers", "INSERT DATA { <a:s> <a:p> 2 }"]))).message).toContain(
+      "this is an update; send it as `update`, not as `query` (on the command line with --update)",
+    );
+    expect((await failure(ask(["kb/papers", "--update", "ASK {}"]))).message).toContain("without --update");
     expect((await ask(["kb/papers", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "--union", "--format", "csv"])).out).toBe("n\r\n4\n");
     const wrong = (...args: string[]) => failure(ask(args));
     expect((await wrong("kb/papers", "INSERT DATA { <a:s> <a:p> 1 }")).code).toBe("INVALID");

@@ -92,6 +92,23 @@ describe("remove", () => {
   });
 });
 
+describe("postpone", () => {
+  it("makes the entry that was read due at another time, with its data, and not one that was renewed or taken away since", async () => {
+    const work = await registry({ key: "incarnation", dataBeside: true });
+    const name = { kind: "purge", tenant: "acme", key: "papers" };
+    await work.put({ ...name, due_at: 1, data: { pages: 2 } });
+    const old = (await work.read(name)) as RegisteredWork;
+    await work.postpone(old, 50);
+    const later = (await work.read(name)) as RegisteredWork;
+    expect(later).toEqual({ ...name, due_at: 50, data: { pages: 2 }, etag: later.etag });
+    await work.postpone(old, 70);
+    expect(await work.read(name)).toEqual(later);
+    await work.remove(later);
+    await work.postpone(later, 70);
+    expect(await work.read(name)).toBeUndefined();
+  });
+});
+
 describe("due", () => {
   it("finds what is due at that millisecond, of all tenants, the earliest first within a shard, and nothing of later", async () => {
     const work = await registry();

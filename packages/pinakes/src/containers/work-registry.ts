@@ -6,7 +6,7 @@
 import { PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
-import type { ContainerDefinition, Item, ItemStore } from "../ports/item-store.ts";
+import type { ContainerDefinition, Item, ItemStore, Operation } from "../ports/item-store.ts";
 import { acrossShards, workPlace, type WorkName } from "./work-registry-shards.ts";
 
 export type { WorkName };
@@ -75,11 +75,22 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
     return item === undefined ? undefined : fromStored(item, this.#fields);
   }
 
+  /** Due at another time and else as it was, unless somebody renewed it since it was read. */
+  async postpone({ etag, ...work }: RegisteredWork<Kind, Data>, due_at: number): Promise<void> {
+    const { shard, id } = workPlace(work);
+    const document = { id, shard, ...toStored({ ...work, due_at }, this.#fields) };
+    await this.#unlessRenewed(shard, { op: "replace", document, ifMatch: etag });
+  }
+
   /** Takes the entry away unless somebody renewed it since it was read. */
   async remove(work: WorkName<Kind> & { readonly etag: string }): Promise<void> {
     const { shard, id } = workPlace(work);
+    await this.#unlessRenewed(shard, { op: "delete", id, ifMatch: work.etag });
+  }
+
+  async #unlessRenewed(shard: string, operation: Operation): Promise<void> {
     try {
-      await this.#items.write(this.#scope, this.#container, [shard], { op: "delete", id, ifMatch: work.etag });
+      await this.#items.write(this.#scope, this.#container, [shard], operation);
     } catch (error) {
       if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) return;
       throw error;

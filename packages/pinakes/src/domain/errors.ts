@@ -87,7 +87,9 @@ export function inBatch(error: PinakesError, index: number, count: number): Pina
 export function show(value: unknown): string {
   let text: string | undefined;
   try {
-    text = typeof value === "bigint" ? `${value}n` : JSON.stringify(value);
+    // JSON would write null for NaN and for what is infinite.
+    if (typeof value === "number") text = String(value);
+    else text = typeof value === "bigint" ? `${value}n` : JSON.stringify(value);
   } catch {
     text = undefined;
   }

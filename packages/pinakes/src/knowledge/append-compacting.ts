@@ -4,12 +4,26 @@ import type { Scope } from "../domain/scope.ts";
 import type { AppendInput } from "../vectors/index.ts";
 import type { KnowledgeParts } from "./parts.ts";
 
-export async function appendCompacting({ vectors }: Pick<KnowledgeParts, "vectors">, scope: Scope, name: string, delta: AppendInput): Promise<void> {
+interface Compacting {
+  readonly signal: AbortSignal;
+  /** A sign of life before and after: compacting may take a while. */
+  readonly beat?: (() => Promise<void> | undefined) | undefined;
+}
+
+export async function appendCompacting(
+  { vectors }: Pick<KnowledgeParts, "vectors">,
+  scope: Scope,
+  name: string,
+  delta: AppendInput,
+  { signal, beat }: Compacting,
+): Promise<void> {
   try {
     await vectors.append(scope, name, delta);
   } catch (error) {
     if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
-    await vectors.compact(scope, name);
+    await beat?.();
+    await vectors.compact(scope, name, { signal });
+    await beat?.();
     await vectors.append(scope, name, delta);
   }
 }

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { PinakesError } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 
-export const managementOperations = ["list-collections", "update-collection", "delete-collection", "migrate-collection"] as const;
+export const managementOperations = ["list-collections", "update-collection", "archive-collection", "delete-collection", "migrate-collection"] as const;
 type Operation = (typeof managementOperations)[number];
 
 /** Of one answer; there is a cursor for more. */
@@ -46,6 +46,7 @@ const ours = {
 const oursOf: Readonly<Record<Operation, readonly (keyof typeof ours)[]>> = {
   "list-collections": ["tag_match", "cursor"],
   "update-collection": [],
+  "archive-collection": [],
   "delete-collection": ["confirm", "purge"],
   "migrate-collection": ["repository", "target_collection", "target_repository", "allow_partial"],
 };

@@ -50,6 +50,7 @@ export interface LibrarianCalls {
   listCollections(caller: Caller, query: CollectionQuery): Promise<ListPage<CollectionView>>;
   createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView>;
   updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionView>;
+  archiveCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView>;
   deleteCollection(caller: Caller, repositoryId: string, collectionId: string, options: DeleteOptions): Promise<JobView>;
 }
 
@@ -84,15 +85,19 @@ export class Librarian {
   /** Throws only where there is no caller: what else goes wrong is in the answer. */
   async manage(caller: Caller, body: unknown, { readOnly = false }: { readonly readOnly?: boolean } = {}): Promise<ManagementAnswer> {
     requireCaller(caller);
-    const timestamp = new Date(this.#clock.now()).toISOString();
     try {
       const told = await this.#run(caller, body, readOnly);
-      return { status: 200, response: { error: null, ...told, timestamp } };
+      return { status: 200, response: { error: null, ...told, timestamp: this.#now() } };
     } catch (error) {
       if (!PinakesError.isInstance(error)) throw error;
-      const type = error instanceof UnknownOperation ? "invalid_operation" : typeOf(error.code);
-      return { status: error.status, response: { error: { type, message: error.detail }, collections: [], timestamp } };
+      return { status: error.status, response: this.refusal(error) };
     }
+  }
+
+  /** An error as clients of the source know them; also of requests that never came here, such as those without a caller. */
+  refusal(error: PinakesError): ManagementResponse {
+    const type = error instanceof UnknownOperation ? "invalid_operation" : typeOf(error.code);
+    return { error: { type, message: error.detail }, collections: [], timestamp: this.#now() };
   }
 
   async #run(caller: Caller, body: unknown, readOnly: boolean): Promise<Told> {
@@ -103,6 +108,8 @@ export class Librarian {
         return this.#list(caller, request);
       case "update-collection":
         return this.#update(caller, collectionOf(request), request);
+      case "archive-collection":
+        return { collections: [managed(caller, await this.#calls.archiveCollection(caller, personalAlias, collectionOf(request)))] };
       case "delete-collection":
         return this.#delete(caller, collectionOf(request), request);
       case "migrate-collection":
@@ -181,6 +188,10 @@ export class Librarian {
       ...(allow_partial === true ? { allow_partial } : {}),
     });
     return { collections: [managed(caller, record)], migration_id };
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
   }
 
   async #find(caller: Caller, id: string): Promise<CollectionView | undefined> {

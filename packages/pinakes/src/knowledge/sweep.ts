@@ -1,10 +1,11 @@
 /** One round over everything that is unfinished, of all tenants: what a crash left behind, what waits for its time, what a store has not confirmed. */
 import type { Scope } from "../domain/scope.ts";
 import type { LifecycleMetrics } from "../lifecycle/index.ts";
-import type { KnowledgeWork, RegisteredUnfinished } from "./ingest/knowledge-work.ts";
+import { restMs, type KnowledgeWork, type RegisteredUnfinished } from "./ingest/knowledge-work.ts";
 import type { Watchdog } from "./ingest/watchdog.ts";
 import { tellJob } from "./jobs/operation-jobs.ts";
 import { lifeOf } from "./model/collection-catalogue.ts";
+import { isLive } from "./model/library.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import type { Services } from "./services.ts";
 
@@ -41,7 +42,7 @@ export class Sweep {
   }
 
   async #carryOn(entry: RegisteredUnfinished, signal: AbortSignal, found: Found): Promise<void> {
-    const { parts, registry, watchdog } = this.#pieces;
+    const { parts, watchdog } = this.#pieces;
     const scope = parts.system.forTenant(entry.tenant);
     switch (entry.kind) {
       case "documents":
@@ -51,8 +52,7 @@ export class Sweep {
       case "job":
         return this.#job(scope, entry);
       case "purge":
-        await this.#purge(scope, entry);
-        await registry.remove(entry);
+        return this.#trashed(scope, entry);
     }
   }
 
@@ -74,14 +74,33 @@ export class Sweep {
     return registry.remove(entry);
   }
 
-  /** A deleted collection whose time has come; a restored one is left alone. */
-  async #purge(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
-    const { library, deletion, jobs, lifecycle } = this.#pieces;
+  /**
+   * A collection that was deleted. Until its time comes its stores are made what its record says: whoever deleted or restored it may have died
+   * on the way. A live one is looked at once more when the trash would have ended: somebody may have slept before closing its stores.
+   */
+  async #trashed(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
+    const { library, deletion, parts, registry } = this.#pieces;
     const found = await library.life(scope, entry);
-    if (found?.record.status !== "DELETED") return;
-    const operation = await deletion.begin(scope, lifeOf(entry), { createdBy: "system", dueAt: found.record.purge_at as string });
-    if (operation === undefined) return;
+    const now = parts.clock.now();
+    if (found?.record.status === "DELETED" && Date.parse(found.record.purge_at as string) <= now) {
+      // Where it was restored in this moment, the entry stays, and the next sweep looks at it.
+      if (await this.#purge(scope, entry, found.record.purge_at as string)) await registry.remove(entry);
+      return;
+    }
+    const record = await deletion.follow(scope, lifeOf(entry));
+    const lookedAfter = entry.marked_at + Math.max(deletion.trashMs, restMs);
+    if (record?.status === "DELETED") return registry.postpone(entry, Date.parse(record.purge_at as string));
+    if (record !== undefined && isLive(record) && now < lookedAfter) return registry.postpone(entry, lookedAfter);
+    return registry.remove(entry);
+  }
+
+  /** False: it is not due any more. */
+  async #purge(scope: Scope, entry: RegisteredUnfinished, dueAt: string): Promise<boolean> {
+    const { deletion, jobs, lifecycle } = this.#pieces;
+    const operation = await deletion.begin(scope, lifeOf(entry), { createdBy: "system", dueAt });
+    if (operation === undefined) return false;
     await tellJob(jobs, scope, operation);
     await lifecycle.carryOn(scope, lifeOf(entry));
+    return true;
   }
 }

@@ -21,7 +21,8 @@ export interface HandlerParts {
 }
 
 type Outcome = Omit<Answer, "store" | "attempt">;
-const nothing: Outcome = { success: true, error: null, deleted: 0, remaining: 0, duration_ms: 0 };
+const uncounted: Outcome = { success: false, error: null, deleted: 0, duration_ms: 0 };
+const nothing: Outcome = { ...uncounted, success: true, remaining: 0 };
 
 export class Handler {
   readonly #parts: HandlerParts;
@@ -44,7 +45,7 @@ export class Handler {
   working(body: unknown): ManagementReply | undefined {
     const request = readRequest(body);
     if (request.operation_id === undefined) return undefined;
-    return { ...request, ...nothing, success: false, working: true, timestamp: this.#now() };
+    return { ...request, ...uncounted, working: true, timestamp: this.#now() };
   }
 
   async #matched(participant: Participant, request: MatchedRequest, signal: AbortSignal): Promise<Outcome> {
@@ -98,9 +99,10 @@ export class Handler {
       if (signal.aborted) throw error;
       const message = (error instanceof Error ? error.message : String(error)).slice(0, lifecycleLimits.errorCharsMax);
       const type = PinakesError.isInstance(error) ? error.code.toLowerCase() : "error";
-      // Best effort: a store that is down cannot count either.
-      const remaining = await participant.count(scope, life).catch(() => 0);
-      return { success: false, error: { type, message }, deleted, remaining, duration_ms: tookMs() };
+      // A store that is down cannot count either. Then the reply tells no count: a zero would say that nothing is left.
+      const remaining = await participant.count(scope, life).catch(() => undefined);
+      const counted = remaining === undefined ? {} : { remaining };
+      return { success: false, error: { type, message }, deleted, ...counted, duration_ms: tookMs() };
     }
   }
 
@@ -126,5 +128,5 @@ function unsupported({ store }: Participant, operation: string): Outcome {
 }
 
 function refused(type: string, message: string): Outcome {
-  return { ...nothing, success: false, error: { type, message } };
+  return { ...uncounted, error: { type, message } };
 }

@@ -13,6 +13,7 @@ export {
   checkTopicPrefix,
   object_storage_management_topic,
   storage_management_response_topic,
+  Topics,
   triples_storage_management_topic,
   vector_storage_management_topic,
   type StoreClass,

@@ -28,7 +28,8 @@ const Reply = z.object({
   success: z.boolean(),
   error: z.object({ type: text, message: z.string() }).nullable(),
   deleted: count,
-  remaining: count,
+  // A store that could not count leaves it out.
+  remaining: count.nullable().optional(),
   duration_ms: count,
   working: z.boolean().optional(),
 });
@@ -60,7 +61,8 @@ export interface PlainReply {
   readonly success: boolean;
   readonly error: ReplyError | null;
   readonly deleted: number;
-  readonly remaining: number;
+  /** Absent: it was not counted. */
+  readonly remaining?: number | null | undefined;
   readonly duration_ms: number;
 }
 

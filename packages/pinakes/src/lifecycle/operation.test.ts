@@ -9,6 +9,7 @@ import {
   markSilent,
   newRow,
   nextDue,
+  reportOf,
   retried,
   withSeats,
   type Answer,
@@ -60,6 +61,25 @@ describe("an operation", () => {
     const both = applyAnswer(one, answer({ store: "b" }), 2) as Operation;
     expect(isConfirmed(both)).toBe(true);
     expect(ended(both, "now")).toMatchObject({ status: "done", finished_at: "now", partial: false, ttl: lifecycleLimits.reportDaysMax * 86_400 });
+  });
+
+  it("R-TG-50 what is left is unknown until a store counted, stays the last count when it could not count again, and no reply without one confirms", () => {
+    expect(reportOf(sent()).map(({ remaining }) => remaining)).toEqual([null, null]);
+    expect(row(markSilent(sent(), lifecycleLimits.replyMsMax))).toMatchObject({ remaining: null, error: { type: "no_reply" } });
+    const { remaining: _, ...uncounted } = answer();
+    expect(row(applyAnswer(sent(), { ...uncounted, ...failure }, 1))).toMatchObject({ status: "waiting", remaining: null, failures: 1, error: failure.error });
+    // It removed something, and is asked for the rest; then it removed nothing and counted nothing.
+    const went = applyAnswer(sent(), uncounted, 1) as Operation;
+    expect(row(went)).toMatchObject({ status: "waiting", remaining: null, failures: 0, next_at: 1 });
+    const again = applyAnswer(markSent(went, went.stores, 1) as Operation, { ...uncounted, attempt: 2, deleted: 0 }, 2);
+    expect(row(again)).toMatchObject({ status: "waiting", remaining: null, failures: 1, error: { type: "not_counted" } });
+    const counted = applyAnswer(again as Operation, answer({ attempt: 3, success: false, remaining: 7 }), 3) as Operation;
+    expect(row(counted)).toMatchObject({ remaining: 7 });
+    const later = applyAnswer(counted, { ...uncounted, ...failure, attempt: 4 }, 4) as Operation;
+    expect(row(later)).toMatchObject({ status: "waiting", remaining: 7, error: failure.error });
+    expect(row(applyAnswer(later, answer({ attempt: 5 }), 5))).toMatchObject({ status: "confirmed", remaining: 0 });
+    // Of a store that cannot do it, nobody knows what it has.
+    expect(newRow(seat("c", false), 0)).toMatchObject({ status: "left", remaining: null });
   });
 
   it("R-TG-59 a reply of another store, of a try that never was, doubled, or after the end changes nothing", () => {

@@ -31,7 +31,8 @@ export interface StoreRow {
   /** In a row. */
   readonly failures: number;
   readonly deleted: number;
-  readonly remaining: number;
+  /** What the store counted last; null until it did. Rows that were written before this could be null began with 0. */
+  readonly remaining: number | null;
   readonly duration_ms: number;
   readonly error: ReplyError | null;
   /** Epoch milliseconds. */
@@ -63,7 +64,8 @@ export interface Answer {
   readonly success: boolean;
   readonly error: ReplyError | null;
   readonly deleted: number;
-  readonly remaining: number;
+  /** Absent or null: the store could not count, which is not a zero. */
+  readonly remaining?: number | null | undefined;
   readonly duration_ms: number;
   /** A sign of life: the store is still at it. */
   readonly working?: boolean | undefined;
@@ -77,7 +79,7 @@ export interface Seat {
 
 export function newRow({ store, topic, able }: Seat, now: number): StoreRow {
   const status = able ? "waiting" : "left";
-  const none = { attempts: 0, answered: 0, failures: 0, deleted: 0, remaining: 0, duration_ms: 0, error: null, sent_at: null };
+  const none = { attempts: 0, answered: 0, failures: 0, deleted: 0, remaining: null, duration_ms: 0, error: null, sent_at: null };
   return { store, topic, status, ...none, next_at: now };
 }
 
@@ -128,7 +130,7 @@ export function markSilent(operation: Operation, now: number): Operation | undef
   const silent = ({ status, sent_at }: StoreRow) => status === "sent" && (sent_at ?? 0) + lifecycleLimits.replyMsMax <= now;
   if (!operation.stores.some(silent)) return undefined;
   const error = { type: "no_reply", message: `There was no reply within ${lifecycleLimits.replyMsMax / 1_000} seconds.` };
-  const stores = operation.stores.map((row) => (silent(row) ? failedRow(row, error, row.remaining, now) : row));
+  const stores = operation.stores.map((row) => (silent(row) ? failedRow(row, error, now) : row));
   return settled({ ...operation, stores });
 }
 
@@ -148,23 +150,31 @@ export function applyAnswer(operation: Operation, answer: Answer, now: number): 
     answered: Math.max(row.answered, answer.attempt),
     attempts: Math.max(row.attempts, answer.attempt),
     deleted: row.deleted + answer.deleted,
+    remaining: answer.remaining ?? row.remaining,
     duration_ms: row.duration_ms + answer.duration_ms,
   };
   return replaceRow(operation, answeredRow(heard, { ...answer, success }, now));
 }
 
 function answeredRow(row: StoreRow, answer: Answer, now: number): StoreRow {
-  if (answer.success) return { ...row, status: "confirmed", remaining: answer.remaining, error: null, failures: 0 };
+  if (answer.success) return { ...row, status: "confirmed", error: null, failures: 0 };
   // It got on, and there is more to do.
-  if (answer.error === null && answer.deleted > 0) return { ...row, status: "waiting", remaining: answer.remaining, failures: 0, error: null, next_at: now };
-  const error = answer.error ?? { type: "remaining", message: `${answer.remaining} rows are left, and none was removed.` };
-  return failedRow(row, error, answer.remaining, now);
+  if (answer.error === null && answer.deleted > 0) return { ...row, status: "waiting", failures: 0, error: null, next_at: now };
+  return failedRow(row, answer.error ?? shortfall(answer.remaining), now);
+}
+
+/** Why an answer without an error confirms nothing. */
+function shortfall(remaining: Answer["remaining"]): ReplyError {
+  if (typeof remaining !== "number")
+    return { type: "not_counted", message: "The store removed nothing, and did not tell how much is left. A reply needs `remaining`." };
+  return { type: "remaining", message: `${remaining} rows are left, and none was removed.` };
 }
 
 /** A count after everything was confirmed: what is there after all has to go. */
 export function recounted(operation: Operation, store: string, remaining: number, now: number): Operation {
   const row = operation.stores.find((one) => one.store === store) as StoreRow;
-  return replaceRow(operation, failedRow(row, { type: "remaining", message: `${remaining} rows were found when counting again.` }, remaining, now));
+  const error = { type: "remaining", message: `${remaining} rows were found when counting again.` };
+  return replaceRow(operation, failedRow({ ...row, remaining }, error, now));
 }
 
 /** At once, whatever failed before. */
@@ -182,11 +192,11 @@ function replaceRow(operation: Operation, row: StoreRow): Operation {
   return settled({ ...operation, stores: operation.stores.map((one) => (one.store === row.store ? row : one)) });
 }
 
-function failedRow(row: StoreRow, error: ReplyError, remaining: number, now: number): StoreRow {
+function failedRow(row: StoreRow, error: ReplyError, now: number): StoreRow {
   const failures = row.failures + 1;
   const { retryMsFirst, retryMsMax } = lifecycleLimits;
   const waitMs = Math.min(retryMsMax, retryMsFirst * 2 ** Math.min(failures - 1, 20));
-  return { ...row, status: "waiting", failures, error, remaining, next_at: now + waitMs };
+  return { ...row, status: "waiting", failures, error, next_at: now + waitMs };
 }
 
 /** With the status that follows from its rows. */
@@ -204,7 +214,8 @@ export function failureOf({ stores }: Operation): string | null {
 export interface StoreReport {
   readonly store: string;
   readonly deleted: number;
-  readonly remaining: number;
+  /** Null: it was not counted yet. */
+  readonly remaining: number | null;
   readonly duration_ms: number;
   readonly attempts: number;
 }

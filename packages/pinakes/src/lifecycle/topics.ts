@@ -50,6 +50,15 @@ export class Topics {
     return `${this.#prefix}${firstOfClass[storeClass] === store ? topic : `${topic}-${store}`}`;
   }
 
+  /** Whether a queue is one of these: of a store, also of one that another process serves, or that of the replies. */
+  has(queue: string): boolean {
+    if (queue === this.replies) return true;
+    return storeClasses.some((storeClass) => {
+      const topic = `${this.#prefix}${topicOfClass[storeClass]}`;
+      return queue === topic || (queue.startsWith(`${topic}-`) && storePattern.test(queue.slice(topic.length + 1)));
+    });
+  }
+
   get replies(): string {
     return `${this.#prefix}${storage_management_response_topic}`;
   }

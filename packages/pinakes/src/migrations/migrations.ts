@@ -174,7 +174,15 @@ export class Migrations {
 
   async rollback(caller: Caller, migrationId: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<MigrationView> {
     const again = ({ state, force: before }: MigrationRecord) => state === "rolling_back" && force && !before;
-    return this.#begin(caller, migrationId, "rollback", (record) => ({ ...record, force }), { again });
+    return this.#begin(
+      caller,
+      migrationId,
+      "rollback",
+      (record) => ({ ...record, force, before: record.state === "rolling_back" ? record.before : record.state }),
+      {
+        again,
+      },
+    );
   }
 
   /** Does what is to be done, here and now, until the migration waits to be asked again. UNAVAILABLE while another process does it. */

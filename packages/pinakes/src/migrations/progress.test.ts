@@ -26,6 +26,15 @@ it("tells after so many rows, or after a while, and else gives nothing to wait f
   expect(migrationLimits.beatMs).toBeLessThan(migrationLimits.leaseMs / 2);
 });
 
+it("rows that are counted from their first again are told again", async () => {
+  const watch = watched();
+  const progress = telling(watch.work, unit);
+  await progress(6_000);
+  expect(progress(1)).toBe(undefined);
+  await progress(5_000);
+  expect(watch.told).toEqual([6_000, 5_000]);
+});
+
 it("rows are handed on as they are, and a lease that is lost ends the reading", async () => {
   const rows = async function* () {
     yield* ["a", "b", "c"];

@@ -10,11 +10,12 @@ export function progressOf({ name, number, count }: Pick<UnitRecord, "name" | "n
   return { unit: name, unit_number: number, done, total: count };
 }
 
-/** One for each time that rows are counted from their first. */
+/** Rows may be counted from their first again: both sides of a unit are, one after the other. */
 export function telling({ parts, tell }: Work, unit: Pick<UnitRecord, "name" | "number" | "count">): Progress {
   let last = { rows: 0, at: parts.clock.now() };
   return (rows = last.rows) => {
     const at = parts.clock.now();
+    if (rows < last.rows) last = { rows: 0, at: last.at };
     if (rows - last.rows < rowsPerTell && at - last.at < migrationLimits.beatMs) return undefined;
     last = { rows, at };
     return tell(progressOf(unit, rows));

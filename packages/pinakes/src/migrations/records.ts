@@ -50,6 +50,8 @@ export const Migration = z.object({
   /** Of one that goes on by itself: who asked last, with the role and the groups of then. Absent in records of before. */
   asker: z.object({ user_id: z.string(), role: z.enum(roles), groups: z.array(z.string()) }).optional(),
   force: z.boolean(),
+  /** Of a rollback: the state that it goes back to where it is refused. Absent in records of before. */
+  before: z.enum(states).optional(),
   created_by: z.string(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -132,9 +134,10 @@ const steps = {
   cutover: { from: ["ready"], work: "switching", done: ["switched", "finished"] },
   finish: { from: ["switched"], work: "finishing", done: ["finished"] },
   rollback: {
-    from: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished"],
+    // Again: a copy that it had overtaken may have held something since.
+    from: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished", "rolled_back"],
     work: "rolling_back",
-    done: ["rolled_back"],
+    done: [],
   },
 } as const satisfies Record<string, { from: readonly State[]; work: State; done: readonly State[] }>;
 export type Step = keyof typeof steps;

@@ -1,53 +1,124 @@
 /** The way back of one unit: the old form is whole again, with the content that the new one has now; then the new one goes (R-TG-97). */
 import { PinakesError, show } from "../domain/errors.ts";
-import { telling } from "./progress.ts";
+import { progressOf, telling } from "./progress.ts";
 import type { UnitRecord } from "./records.ts";
+import { isRefusal, refused } from "./refused.ts";
+import type { GivingBack, Held } from "./source.ts";
 import { labelOf, placeOf, type Work } from "./worker.ts";
 
-export async function rollBackUnit(of: Work, unit: UnitRecord): Promise<UnitRecord> {
+/** A unit that has something here, and where. */
+type TouchedUnit = UnitRecord & { readonly place: Held["place"] };
+
+/** Throws where a unit could not be rolled back, and leaves it open for who mends that. Nothing was changed. */
+export async function requireUnitBack(of: Work, found: UnitRecord): Promise<void> {
+  const { parts, scope, record, source } = of;
+  if (source.place !== undefined) return source.place.requireBack(givingBack(of, found));
+  const unit = await touched(of, found);
+  if (unit === undefined || unit.whole) return undefined;
+  const collection = show(unit.target.collection);
+  const there = await parts.intake.find(scope, unit.place);
+  const isThere = there?.incarnation === unit.place.incarnation;
+  if (!isThere && unit.old === "removed")
+    throw new PinakesError("CONFLICT", `Collection ${collection} was deleted, and the old form is made from it. Restore it first, then roll back.`);
+  if (!isThere || !unit.made || there.document_count === 0 || record.force) return undefined;
+  // Held where an earlier try died.
+  if (record.switched_at !== null) await parts.intake.release(scope, unit.place, record.migration_id);
+  throw new PinakesError(
+    "CONFLICT",
+    `Collection ${collection} has ${there.document_count} documents that the old form cannot hold. Move them first, or roll back with force: they go to the trash with it.`,
+  );
+}
+
+/** `begun`: another one was rolled back before. */
+export async function rollBackUnit(of: Work, found: UnitRecord, { begun }: { readonly begun: boolean }): Promise<UnitRecord> {
   const { parts, scope, record, source, signal } = of;
   if (source.place !== undefined) {
-    const verified = { count: unit.held_count ?? 0, hash: unit.held_hash ?? "" };
-    const { migration_id, force } = record;
-    await source.place.giveBack({ migration_id, switched: record.switched_at !== null, force, verified, signal, progress: telling(of, unit) });
-    return unit;
+    await source.place.giveBack(givingBack(of, found));
+    return found;
   }
-  // Nothing of it was touched; what was there before is not ours to remove.
-  if (unit.incarnation === null || unit.status === "already") return unit;
-  const place = placeOf(unit);
+  const known = await touched(of, found);
+  if (known === undefined) return found;
+  const { place, ...unit } = known;
   const clearing = { scope, place, signal, label: labelOf(record, unit), force: record.force };
   if (unit.whole) {
     await source.clear(unit, clearing);
     return unit;
   }
+  await requireUnitBack(of, found);
   const there = await parts.intake.find(scope, place);
-  if (there?.incarnation !== place.incarnation) {
-    if (unit.old === "removed")
-      throw new PinakesError(
-        "CONFLICT",
-        `Collection ${show(place.collection_id)} was deleted, and the old form is made from it. Restore it first, then roll back.`,
-      );
-    // Gone already, by an earlier try or by somebody else; the old form is there.
-    return unit;
-  }
-  if (unit.made && there.document_count > 0 && !record.force)
-    throw new PinakesError(
-      "CONFLICT",
-      `Collection ${show(place.collection_id)} has ${there.document_count} documents that the old form cannot hold. Move them first, or roll back with force: they go to the trash with it.`,
-    );
-  await parts.intake.hold(scope, place, record.migration_id);
-  let next = unit;
-  if (source.old !== undefined && record.switched_at !== null) {
-    const { count, hash } = await source.old.restore(unit, { scope, place, signal });
-    next = { ...unit, held_count: count, held_hash: hash, old: unit.old === "removed" ? "restored" : unit.old };
-    await of.ledger.putUnit(scope, next, parts.owner);
-  }
+  // Gone already, by an earlier try or by somebody else; the old form is there.
+  if (there?.incarnation !== place.incarnation) return unit;
+  const next = await oldFormBack(of, known).catch(async (error: unknown) => {
+    if (!isRefusal(error)) throw error;
+    // The old form is changed as a whole or not at all. Who mends what is in the way must be let in.
+    if (record.switched_at !== null) await parts.intake.release(scope, place, record.migration_id);
+    if (!begun) await refused(of, error);
+    throw error;
+  });
   if (!unit.made) await source.clear(unit, clearing);
+  await takeAway(of, next);
+  return next;
+}
+
+/** The new form is held from here on. */
+async function oldFormBack({ parts, ledger, scope, record, source, signal }: Work, { place, ...unit }: TouchedUnit): Promise<UnitRecord> {
+  await parts.intake.hold(scope, place, record.migration_id);
+  if (source.old === undefined || record.switched_at === null) return unit;
+  const { count, hash } = await source.old.restore(unit, { scope, place, signal });
+  const next: UnitRecord = { ...unit, held_count: count, held_hash: hash, old: unit.old === "removed" ? "restored" : unit.old };
+  await ledger.putUnit(scope, next, parts.owner);
+  return next;
+}
+
+/** Of one that was rolled back: what a copy that was overtaken has held or made since. Nothing was copied into it. */
+export async function leaveUnit(of: Work, found: UnitRecord): Promise<void> {
+  const { parts, scope, record, source } = of;
+  if (found.whole) return;
+  if (source.place !== undefined) return source.place.leave(record.migration_id);
+  const there = await parts.intake.find(scope, parts.intake.idsOf(found.target));
+  if (there?.held_by !== record.migration_id) return;
+  await takeAway(of, { ...found, ...placeFields(there), made: there.made_by === record.migration_id });
+}
+
+/**
+ * Undefined where nothing of it was touched; what was there before is not ours to remove. Who registered it may have died before the unit
+ * said so: then the collection does.
+ */
+async function touched({ parts, scope, record }: Work, unit: UnitRecord): Promise<TouchedUnit | undefined> {
+  if (unit.status === "already") return undefined;
+  if (unit.incarnation !== null) return { ...unit, place: placeOf(unit) };
+  // What is wrong was never copied, and may have no ids.
+  if (unit.whole || unit.problems.length > 0) return undefined;
+  const there = await parts.intake.find(scope, parts.intake.idsOf(unit.target));
+  const made = there?.made_by === record.migration_id;
+  if (there === undefined || (!made && there.held_by !== record.migration_id)) return undefined;
+  return { ...unit, ...placeFields(there), made, place: there };
+}
+
+function givingBack(of: Work, unit: UnitRecord): GivingBack {
+  const { migration_id, force, switched_at } = of.record;
+  return {
+    migration_id,
+    switched: switched_at !== null,
+    force,
+    verified: { count: unit.held_count ?? 0, hash: unit.held_hash ?? "" },
+    signal: of.signal,
+    progress: telling(of, unit),
+    mine: async () => of.tell(progressOf(unit, 0)),
+  };
+}
+
+/** What was made goes to the trash, what was only registered is only unregistered, all else is free again. */
+async function takeAway(of: Work, unit: UnitRecord): Promise<void> {
+  const { parts, scope, record } = of;
+  const place = placeOf(unit);
   await parts.intake.release(scope, place, record.migration_id);
   if (unit.made && unit.adopted === null) await remove(of, unit);
-  // What was only registered is only unregistered.
   if (unit.made && unit.adopted !== null) await parts.intake.unregister(scope, place, record.migration_id);
-  return next;
+}
+
+function placeFields({ repository_id, incarnation }: Held["place"]): Pick<UnitRecord, "repository_id" | "incarnation"> {
+  return { repository_id, incarnation };
 }
 
 /** To the trash, as everything that is deleted: a rollback by mistake loses nothing. */

@@ -110,13 +110,20 @@ export interface OwnPlace {
   /** How long the old form can be had back after the switch. */
   readonly retainMs: number;
   /** Makes it, held; the old form takes no writes from here on, either. */
-  register(migration_id: string, signal: AbortSignal): Promise<IntakePlace>;
+  register(migration_id: string, signal: AbortSignal, mine: Mine): Promise<IntakePlace>;
   /** Puts the new one in the place of the old one, and opens it for writers. */
   takeOver(place: IntakePlace, migration_id: string): Promise<void>;
+  /** Throws what a retry cannot mend where there is no way back; the new one is open then, as it was. */
+  requireBack(giving: GivingBack): Promise<void>;
   giveBack(giving: GivingBack): Promise<void>;
+  /** Ends what one that a rollback overtook has held or made after it. */
+  leave(migration_id: string): Promise<void>;
   /** The old form, for good. */
-  remove(): Promise<void>;
+  remove(signal: AbortSignal, progress: Progress): Promise<void>;
 }
+
+/** Throws where another process has the work by now. Asked before what could undo that one's. */
+type Mine = () => Promise<void>;
 
 export interface GivingBack {
   readonly migration_id: string;
@@ -127,6 +134,7 @@ export interface GivingBack {
   readonly verified: Measured;
   readonly signal: AbortSignal;
   readonly progress: Progress;
+  readonly mine: Mine;
 }
 
 export interface OldForm {

@@ -1,7 +1,7 @@
 /** Migrations and their units as callers see them. */
 import { isWork, type MigrationRecord, type UnitRecord } from "./records.ts";
 
-export type MigrationView = Omit<MigrationRecord, "id" | "format" | "asker" | "lease_owner" | "lease_until"> & {
+export type MigrationView = Omit<MigrationRecord, "id" | "format" | "asker" | "before" | "lease_owner" | "lease_until"> & {
   readonly working: boolean;
   /** Of one that was rolled back, when it is asked for by its id: the last `trash_until` of its first units. */
   readonly trash_until?: string | null;
@@ -11,7 +11,15 @@ export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "
   readonly trash_until: string | null;
 };
 
-export function view({ id: _id, format: _format, asker: _asker, lease_owner, lease_until: _until, ...record }: MigrationRecord): MigrationView {
+export function view({
+  id: _id,
+  format: _format,
+  asker: _asker,
+  before: _before,
+  lease_owner,
+  lease_until: _until,
+  ...record
+}: MigrationRecord): MigrationView {
   return { ...record, working: isWork(record.state) && lease_owner !== null };
 }
 

@@ -14,8 +14,9 @@ import { planUnits } from "./plan-units.ts";
 import type { MigrationParts } from "./parts.ts";
 import { progressOf, telling } from "./progress.ts";
 import type { MigrationRecord, State, UnitRecord } from "./records.ts";
-import { rollBackUnit } from "./roll-back-unit.ts";
-import type { Held, MigrationSource } from "./source.ts";
+import { isRefusal, refused } from "./refused.ts";
+import { leaveUnit, requireUnitBack, rollBackUnit } from "./roll-back-unit.ts";
+import type { Held, MigrationSource, Progress } from "./source.ts";
 
 export interface Work {
   readonly parts: MigrationParts;
@@ -53,9 +54,7 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
   for await (const found of ledger.units(scope, record.migration_id)) {
     const differed = found.status === "copied" && found.differences !== null;
     if (found.status !== "planned" && found.status !== "copying" && !differed) continue;
-    const { incarnation, repository_id, made } = await registered(of, found);
-    let unit: UnitRecord = { ...found, ...(differed ? anew(found) : {}), status: "copying", incarnation, repository_id, made: found.made || made };
-    await ledger.putUnit(scope, unit, parts.owner);
+    let unit = await placed(of, { ...found, ...(differed ? anew(found) : {}), status: "copying" });
     const place = placeOf(unit);
     const label = labelOf(record, unit);
     const deltas = unit.again === undefined ? label : `${label}.again-${unit.again}`;
@@ -76,9 +75,29 @@ function anew({ again = 0 }: UnitRecord): Partial<UnitRecord> {
   return { checkpoint: null, copied: 0, differences: null, again: again + 1 };
 }
 
-async function registered({ parts, scope, record, source, signal }: Work, found: UnitRecord): Promise<Held["place"] & { readonly made: boolean }> {
+/** With the place it goes to, which is held. What was made after a rollback had overtaken this one is taken back: nobody would look for it. */
+async function placed(of: Work, found: UnitRecord): Promise<UnitRecord> {
+  const { ledger, scope, parts } = of;
+  try {
+    const { incarnation, repository_id, made } = await registered(of, found);
+    const unit = { ...found, incarnation, repository_id, made: found.made || made };
+    await ledger.putUnit(scope, unit, parts.owner);
+    return unit;
+  } catch (error) {
+    const now = await ledger.read(scope, found.migration_id);
+    // A rollback that is still under way after a switch needs its holds, and ends them itself.
+    if (now?.state === "rolled_back" || (now?.state === "rolling_back" && now.switched_at === null)) await leaveUnit(of, found);
+    throw error;
+  }
+}
+
+async function registered(of: Work, found: UnitRecord): Promise<Held["place"] & { readonly made: boolean }> {
+  const { parts, scope, record, source, signal } = of;
   if (found.whole) return { ...nowhere, made: false };
-  if (source.place !== undefined) return { ...(await source.place.register(record.migration_id, signal)), made: true };
+  if (source.place !== undefined) {
+    const mine = async () => of.tell(progressOf(found, found.copied));
+    return { ...(await source.place.register(record.migration_id, signal, mine)), made: true };
+  }
   return parts.intake.register(scope, found.target, {
     migration_id: record.migration_id,
     created_by: record.created_by,
@@ -109,13 +128,14 @@ async function verifyUnit(of: Work, unit: UnitRecord): Promise<{ readonly verifi
   const held = { scope: of.scope, place: placeOf(unit), signal, progress: telling(of, unit) };
   const here = await source.measureHeld(unit, held);
   const measured = { count: now.count, hash: now.hash, rows: now.rows, held_count: here.count, held_hash: here.hash };
+  // Also one that was found equal before is copied again then; what was there already is not ours to fill.
+  const wrong = (differences: string): UnitRecord => ({ ...unit, ...measured, status: unit.status === "already" ? "already" : "copied", differences });
   if (!isSame(now, here)) {
     const differences = differenceText(await source.differences(unit, held));
-    const sentence = `${unit.name}: ${now.count} in the source, ${here.count} here (${differences}).`;
-    return { verified: { ...unit, ...measured, status: unit.status === "already" ? "already" : "copied", differences }, sentence };
+    return { verified: wrong(differences), sentence: `${unit.name}: ${now.count} in the source, ${here.count} here (${differences}).` };
   }
   const faults = (await source.check?.(unit, held)) ?? [];
-  if (faults.length > 0) return { verified: { ...unit, ...measured, differences: faults.join("; ") }, sentence: `${unit.name}: ${faults.join("; ")}.` };
+  if (faults.length > 0) return { verified: wrong(faults.join("; ")), sentence: `${unit.name}: ${faults.join("; ")}.` };
   return { verified: { ...unit, ...measured, differences: null, ...(unit.status === "already" ? {} : { status: "verified", copied: here.count }) } };
 }
 
@@ -151,20 +171,38 @@ async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
     const verified: Measured = { count: unit.count, hash: unit.hash };
     await of.tell(progressOf(unit, 0));
     await source.old?.remove(unit, verified, signal);
-    await source.place?.remove();
+    await source.place?.remove(signal, telling(of, unit));
     await ledger.putUnit(scope, { ...unit, old: "removed" }, parts.owner);
   }
   return { state: "finished", finished_at: new Date(parts.clock.now()).toISOString() };
 }
 
 async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
+  await requireAllBack(of);
+  let begun = false;
   for await (const unit of of.ledger.units(of.scope, of.record.migration_id)) {
-    if (unit.status === "rolled_back") continue;
     await of.tell(progressOf(unit, 0));
-    await of.ledger.putUnit(of.scope, { ...(await rollBackUnit(of, unit)), status: "rolled_back" }, of.parts.owner);
+    if (unit.status === "rolled_back") await leaveUnit(of, unit);
+    else await of.ledger.putUnit(of.scope, { ...(await rollBackUnit(of, unit, { begun })), status: "rolled_back" }, of.parts.owner);
+    begun = true;
   }
   // The old form is the one in use again: it is kept for as long as its owner keeps it.
   return { state: "rolled_back", finished_at: new Date(of.parts.clock.now()).toISOString(), retain_until: null };
+}
+
+/** All of them, before the first one changes. */
+async function requireAllBack(of: Work): Promise<void> {
+  let beat: Progress | undefined;
+  for await (const unit of of.ledger.units(of.scope, of.record.migration_id)) {
+    // It has begun: from here on there is only its end.
+    if (unit.status === "rolled_back") return;
+    beat ??= telling(of, unit);
+    await beat();
+    await requireUnitBack(of, unit).catch(async (error: unknown) => {
+      if (isRefusal(error)) await refused(of, error);
+      throw error;
+    });
+  }
 }
 
 /** Unique for the migration and the unit. */

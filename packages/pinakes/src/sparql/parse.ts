@@ -32,7 +32,7 @@ export async function parseSparqlQuery(text: string, limits: SparqlLimits, baseI
   const grammar = await load(text, limits.queryCharsMax, "queryCharsMax");
   return guarded(text, () => {
     const ast = grammar.parse(text);
-    if (ast.type !== "query") throw invalid("SPARQL: this is an update; send it to the update operation.");
+    if (ast.type !== "query") throw invalid("SPARQL: this is an update; send it as `update`, not as `query` (on the command line with --update).");
     const operation = checkDepth(grammar.toAlgebra(ast, { baseIRI: baseIri })) as Operation;
     return ast.variables?.[0]?.type === "wildcard" ? inOrderOfText(operation, text) : operation;
   });
@@ -42,7 +42,7 @@ export async function parseSparqlUpdate(text: string, limits: SparqlLimits, base
   const grammar = await load(text, limits.updateCharsMax, "updateCharsMax");
   return guarded(text, () => {
     const ast = grammar.parse(text);
-    if (ast.type !== "update") throw invalid("SPARQL: this is a query; send it to the query operation.");
+    if (ast.type !== "update") throw invalid("SPARQL: this is a query; send it as `query`, not as `update` (on the command line without --update).");
     // Prefixes and the base are in force from where they are declared on, also for the operations after.
     const context: unknown[] = [];
     return (ast.updates ?? []).flatMap(({ context: added, operation }) => {

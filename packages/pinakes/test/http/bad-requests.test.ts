@@ -1,5 +1,7 @@
 /** Requests that are not well formed: each is told what is wrong with it, and where. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { show } from "../../src/domain/errors.ts";
+import { askedIdCharsMax } from "../../src/knowledge/model/names.ts";
 import { newSite, openTestServer, sendText, type Reply, type Site, type TestServer } from "./support/server.ts";
 
 let server: TestServer;
@@ -75,9 +77,46 @@ describe("bodies", () => {
 });
 
 describe("paths, queries and headers", () => {
+  it("R-TG-102 an id that can be of nothing is told as the caller wrote it, and not as the stores keep it", async () => {
+    const rule = (where: string, id: string) => `${where}: an id has 1–128 letters, digits, ".", "_" or "-"; got ${show(id)}.`;
+    const wrong = [
+      [`${collections}/..%2Fx`, "collection_id", "../x"],
+      [`${collections}/x?deleted=true&incarnation=a%2Fb`, "incarnation", "a/b"],
+      ["/v1/repositories/a%00b", "repository_id", "a\0b"],
+      [`${site.at}/documents/a%3Fb`, "document_id", "a?b"],
+      ["/v1/jobs/a%2Fb", "job_id", "a/b"],
+      ["/v1/operations/a%2Fb", "operation_id", "a/b"],
+      ["/v1/evaluations/a%2Fb", "evaluation_id", "a/b"],
+    ] as const;
+    for (const [path, where, id] of wrong) {
+      const reply = await server.call("GET", path, { key });
+      expectProblem(reply, 400, /an id has/);
+      expect(reply.json["detail"]).toBe(rule(where, id));
+    }
+    expectProblem(await server.call("POST", `${collections}/..%2Fx:restore`, { key }), 400, /^collection_id: .* got "\.\.\/x"/);
+    expectProblem(await server.call("POST", "/v1/fsck", { key, body: { repository: site.repository, collection: "a/b" } }), 400, /^collection: .* got "a\/b"/);
+    // Where no path limits them: the longest that is looked for is not there, and a longer one is none.
+    const { knowledge } = server.pinakes;
+    const ann = server.pinakes.as({ tenant: "w1", userId: "ann", role: "admin" });
+    const looking: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
+      repository_id: (id) => knowledge.collection(ann, id, "x"),
+      collection_id: (id) => knowledge.collection(ann, site.repository, id),
+      job_id: (id) => knowledge.jobs.get(ann, id),
+      operation_id: (id) => knowledge.operation(ann, id),
+      evaluation_id: (id) => knowledge.evaluations.get(ann, id),
+    };
+    for (const [where, look] of Object.entries(looking)) {
+      await expect(look("x".repeat(askedIdCharsMax)), where).rejects.toMatchObject({ code: "NOT_FOUND" });
+      const long = "x".repeat(askedIdCharsMax + 1);
+      await expect(look(long), where).rejects.toMatchObject({ code: "INVALID", detail: rule(where, long) });
+      await expect(look("\ud800"), where).rejects.toMatchObject({ code: "INVALID", detail: rule(where, "\ud800") });
+    }
+  });
+
   it("an unknown or repeated query parameter, and one of another type, are 400 with their name", async () => {
     expectProblem(await server.call("GET", `${collections}?colour=red`, { key }), 400, /colour/);
-    expectProblem(await server.call("GET", `${collections}?limit=ten`, { key }), 400, /limit/);
+    for (const limit of ["ten", "1e999", "NaN", "Infinity"])
+      expectProblem(await server.call("GET", `${collections}?limit=${limit}`, { key }), 400, new RegExp(`^limit: must be a number, got "${limit}"\\.$`));
     expectProblem(await server.call("GET", `${collections}?limit=0`, { key }), 400, /limit: must be a whole number from 1 to 100/);
     expectProblem(await server.call("GET", `${collections}?limit=101`, { key }), 400, /limit/);
     expectProblem(await server.call("GET", `${collections}?limit=1&limit=2`, { key }), 400, /limit/);
@@ -115,7 +154,7 @@ describe("paths, queries and headers", () => {
       expectProblem(await server.call("GET", `/v1/repositories/${id}`, { key }), 404, /There is no repository/);
     }
     expectProblem(await server.call("GET", `/v1/repositories/${"a".repeat(257)}`, { key }), 400, /rid/);
-    expectProblem(await server.call("GET", "/v1/repositories/a%00b", { key }), 400, /NUL character/);
+    expectProblem(await server.call("GET", "/v1/repositories/a%00b", { key }), 400, /^repository_id: an id has/);
   });
 
   it("credentials that are no credentials are 401, whatever they look like", async () => {

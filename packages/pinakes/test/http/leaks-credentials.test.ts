@@ -4,7 +4,7 @@ import { until } from "../knowledge/support/until.ts";
 import { publicOperations } from "./support/leak-calls.ts";
 import { Leaks, type Call } from "./support/leak-walk.ts";
 import { commons, group } from "./support/leak-world.ts";
-import { sendAndSettle, type Json, type Site } from "./support/server.ts";
+import { sendAndSettle, type Json, type Reply, type Site } from "./support/server.ts";
 
 let leaks: Leaks;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => leaks?.[Symbol.asyncDispose]());
 
 /** Everything that needs credentials is refused, in one wording, and nothing happens. */
 async function refusedEverywhere(key: string | undefined): Promise<void> {
-  const wordings = new Set<string>();
+  const [wordings, details] = [new Set<string>(), new Set<unknown>()];
   let refused = 0;
   await leaks.unchanged(async () => {
     for (const target of Object.values(leaks.world.targets)) {
@@ -24,13 +24,20 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
         expect(reply.status, `${what}: ${reply.text}`).toBe(401);
         expect(reply.headers.get("www-authenticate"), what).toBe('Bearer realm="pinakes"');
         leaks.expectNothing(reply, sent, what);
-        if (call.how.kind !== "signin") wordings.add(reply.text);
+        if (call.how.kind !== "signin") details.add(detailOf(reply));
+        if (call.how.kind !== "signin" && call.id !== "manageCollections") wordings.add(reply.text);
         refused += 1;
       }
     }
   });
   expect(refused).toBeGreaterThan(200);
   expect([...wordings]).toHaveLength(1);
+  expect([...details]).toEqual([expect.stringMatching(/.{10,}/)]);
+}
+
+/** The facade of the librarian has errors of its own form. */
+function detailOf({ json }: Reply): unknown {
+  return json["detail"] ?? (json["error"] as Json | undefined)?.["message"];
 }
 
 describe("credentials", () => {
@@ -78,7 +85,7 @@ describe("credentials", () => {
         for (const call of leaks.calls.filter(changes)) {
           const { reply } = await leaks.send(call, target, key);
           expect(reply.status, `${call.id}: ${reply.text}`).toBe(403);
-          expect(reply.json["detail"], call.id).toContain("may only read");
+          expect(detailOf(reply), call.id).toContain("may only read");
           refused += 1;
         }
         for (const call of leaks.calls.filter((one) => reads(one) && !publicOperations.has(one.id))) {

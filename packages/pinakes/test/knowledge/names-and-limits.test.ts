@@ -61,6 +61,35 @@ describe.each(engines)("names and limits on %s", (engine) => {
     expect(await test.knowledge.countCollections(test.admin, { repositoryId: place.repository, q: "race name" })).toBe(1);
   });
 
+  it("R-KB-08 a name that nobody gave is the id, and the id with a mark where that is taken; one that is given is that one or none", async () => {
+    expect(await create({ collection_id: "taken" })).toMatchObject({ collection_id: "taken", name: expect.stringMatching(/^taken [0-9a-f]{8}$/) });
+    const same = { code: "CONFLICT", detail: `A collection "taken" exists in repository "${place.repository}".` };
+    await expect(create({ collection_id: "taken" })).rejects.toMatchObject(same);
+    const named = `A collection named "tAken" exists in repository "${place.repository}" (names ignore case). Use another name, or change the one that has it.`;
+    await expect(create({ collection_id: "tAken", name: "tAken" })).rejects.toMatchObject({ code: "CONFLICT", detail: named });
+    const update = (id: string, name: string | null) => test.knowledge.updateCollection(test.admin, place.repository, id, { name });
+    await create({ collection_id: "tAken", name: "Other letters" });
+    await expect(update("tAken", "tAken")).rejects.toMatchObject({ code: "CONFLICT", detail: named });
+    expect((await update("tAken", null)).name).toMatch(/^tAken [0-9a-f]{8}$/);
+    // As long as a name may be, however long the id is; another life of the id has another mark.
+    const [short, long] = ["m".repeat(91), "m".repeat(92)];
+    for (const id of [short, long]) {
+      await create({ collection_id: id });
+      expect((await create({ collection_id: id.toUpperCase() })).name).toMatch(/^M{91} [0-9a-f]{8}$/);
+    }
+  });
+
+  it("R-KB-08 of 20 that make two ids in other letters at once, two succeed, with two names", async () => {
+    const ids = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? "Pair" : "pair"));
+    const outcomes = await Promise.allSettled(ids.map((collection_id) => create({ collection_id })));
+    const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    expect(made.map(({ collection_id }) => collection_id).toSorted()).toEqual(["Pair", "pair"]);
+    expect(made.filter(({ name, collection_id }) => name === collection_id)).toHaveLength(1);
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected")
+        expect(outcome.reason).toMatchObject({ code: "CONFLICT", detail: expect.stringMatching(/^A collection "[Pp]air" exists/) });
+  });
+
   it("R-KB-08 other users may use a name that one uses for a catalog", async () => {
     const one = test.as("ann");
     const two = test.as("ben");

@@ -59,6 +59,46 @@ describe("update-collection", () => {
     expect(await update(key, "a.b")).toEqual(cleared);
   });
 
+  it("R-TG-03 R-TG-10 the name that it has by itself can be written back, whatever an id is made of; another one like it cannot be given", async () => {
+    const key = await fresh("writer-back");
+    for (const id of ["v1.2", "x".repeat(128)]) {
+      const made = await update(key, id);
+      expect(await update(key, id, { name: made["name"], description: "same" })).toMatchObject({ name: id, description: "same" });
+      expect(await update(key, id, { name: "Other" })).toMatchObject({ name: "Other" });
+      expect(await update(key, id, { name: id })).toMatchObject({ name: id });
+    }
+    expect(await update(key, "v1.3", { name: "v1.3" })).toMatchObject({ name: "v1.3" });
+    for (const name of ["v1.4", "x".repeat(101)]) {
+      const refused = await send(key, { operation: "update-collection", collection: "v1.2", name });
+      expect([refused.status, refused.json["error"]], name).toMatchObject([400, { type: "invalid_request" }]);
+    }
+  });
+
+  it("R-TG-11 R-TG-30 an id in other letters is another collection, with a name of its own; a name that is given stays a conflict, without internals", async () => {
+    const key = await fresh("letters");
+    expect(await update(key, "Case")).toMatchObject({ collection: "Case", name: "Case" });
+    const made = await update(key, "case", { description: "the second", tags: ["t"] });
+    expect(made).toMatchObject({ collection: "case", name: expect.stringMatching(/^case [0-9a-f]{8}$/), description: "the second", tags: ["t"] });
+    expect(await collections(key, { tag_filter: ["t"] })).toEqual([made]);
+    // What was read can be written back, and a name can be given and taken away.
+    expect(await update(key, "case", { name: made["name"] })).toMatchObject({ name: made["name"] });
+    expect(await update(key, "case", { name: "Mine" })).toMatchObject({ name: "Mine" });
+    expect(await update(key, "case", { name: "" })).toMatchObject({ name: made["name"] });
+    for (const [collection, name] of [
+      ["case", "CASE"],
+      ["third", "case"],
+    ]) {
+      const reply = await send(key, { operation: "update-collection", collection, name });
+      expect(reply.status).toBe(409);
+      const { type, message } = reply.json["error"] as Json;
+      expect({ type, message }).toEqual({
+        type: "conflict",
+        message: `A collection named "${name}" exists in the user's own repository (names ignore case). Use another name, or change the one that has it.`,
+      });
+    }
+    expect(await collections(key)).toHaveLength(2);
+  });
+
   it("R-TG-18 R-TG-20 a hundred at the same moment make one record; an explicit create of an id that is taken is a conflict", async () => {
     const key = await fresh("crowd");
     const records = await Promise.all(Array.from({ length: 100 }, (_, i) => update(key, "notes", i % 2 === 0 ? {} : { description: "ours" })));
@@ -137,6 +177,31 @@ describe("list-collections", () => {
   });
 });
 
+describe("archive-collection", () => {
+  it("R-TG-63 makes one of the caller's own read-only; it stays in the list, and what is not there is not_found", async () => {
+    const key = await fresh("archivist");
+    await update(key, "papers", { tags: ["old"] });
+    const reply = await send(key, { operation: "archive-collection", collection: "papers" });
+    expect([reply.status, reply.json], reply.text).toMatchObject([200, { error: null, collections: [{ collection: "papers", tags: ["old"] }] }]);
+    const path = "/v1/repositories/me/collections/papers";
+    expect((await server.call("GET", path, { key })).json).toMatchObject({ status: "ARCHIVED" });
+    expect(await collections(key)).toMatchObject([{ collection: "papers" }]);
+    const changed = await send(key, { operation: "update-collection", collection: "papers", description: "x" });
+    expect([changed.status, changed.json["error"]]).toMatchObject([409, { type: "conflict" }]);
+    expect((await server.call("POST", `${path}:unarchive`, { key })).status).toBe(200);
+    expect(await update(key, "papers", { description: "x" })).toMatchObject({ description: "x" });
+    for (const [collection, status, type] of [
+      ["never", 404, "not_found"],
+      ["", 400, "invalid_request"],
+    ] as const) {
+      const refused = await send(key, { operation: "archive-collection", collection });
+      expect([refused.status, refused.json["error"]]).toMatchObject([status, { type }]);
+    }
+    const stray = await send(key, { operation: "archive-collection", collection: "papers", purge: true });
+    expect([stray.status, stray.text]).toEqual([400, expect.stringContaining("purge: is not for archive-collection")]);
+  });
+});
+
 describe("delete-collection", () => {
   it("R-TG-27 needs the id again: without it 400, and nothing has changed", async () => {
     const key = await fresh("careful");
@@ -171,7 +236,9 @@ describe("requests", () => {
     for (const operation of ["create-collection", "", "List-Collections", "__proto__"]) {
       const reply = await send(key, { operation, collection: "x" });
       expect([reply.status, (reply.json["error"] as Json)["type"]]).toEqual([400, "invalid_operation"]);
-      expect((reply.json["error"] as Json)["message"]).toContain("list-collections, update-collection, delete-collection");
+      expect((reply.json["error"] as Json)["message"]).toContain(
+        "list-collections, update-collection, archive-collection, delete-collection, migrate-collection",
+      );
       expect(await collections(key)).toEqual([]);
     }
   });
@@ -230,6 +297,27 @@ describe("requests", () => {
       });
     }
     expect(await collections(key)).toEqual([]);
+  });
+
+  it("R-TG-34 what ends a request before it is looked at has the same form: no JSON, another type, too long, nobody", async () => {
+    const key = await fresh("early");
+    const list = { operation: "list-collections" };
+    const json = { "content-type": "application/json" };
+    const early: readonly [number, string, RegExp, Promise<Reply>][] = [
+      [400, "invalid_request", /not valid JSON at line 1/, server.call("POST", at, { key, body: '{"operation":', headers: json })],
+      [400, "invalid_request", /x: is not known here/, server.call("POST", `${at}?x=1`, { key, body: list })],
+      [415, "invalid_request", /text\/plain; send application\/json/, server.call("POST", at, { key, body: "x", headers: { "content-type": "text/plain" } })],
+      [413, "limit_exceeded", /larger than 1048576 bytes/, server.call("POST", at, { key, body: `"${"x".repeat(1_048_576)}"`, headers: json })],
+      [401, "unauthenticated", /./, server.call("POST", at, { body: list })],
+      [401, "unauthenticated", /./, server.call("POST", at, { key: "pk_nobody", body: list })],
+    ];
+    for (const [status, type, message, sent] of early) {
+      const reply = await sent;
+      expect([reply.status, reply.headers.get("content-type")], reply.text).toEqual([status, "application/json"]);
+      const error = { type, message: expect.stringMatching(message) as string };
+      expect(reply.json).toEqual({ error, collections: [], timestamp: expect.stringMatching(isoUtc) as string });
+      expect(reply.headers.has("www-authenticate")).toBe(status === 401);
+    }
   });
 
   it("R-TG-22 a stale version is refused by the API that has versions, and nothing changes", async () => {

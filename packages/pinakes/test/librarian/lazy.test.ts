@@ -78,6 +78,49 @@ describe("loading", () => {
     expect((await knowledge.usage(admin, "auto", "crowd")).stores).toMatchObject({ vectors: 1, triples: 1 });
   });
 
+  it.each(loadNames)("R-TG-16 R-TG-30 the first %s registers an id that is another's name, or its id in other letters, beside that one", async (name) => {
+    await knowledge.createCollection(admin, "auto", { collection_id: "r1", name: "Reports" });
+    for (const id of ["Case", "case", "reports"]) await loads()[name]?.(id);
+    const names = await Promise.all(["Case", "case", "reports"].map(async (id) => (await knowledge.collection(admin, "auto", id)).name));
+    expect(names).toEqual(["Case", expect.stringMatching(/^case [0-9a-f]{8}$/), expect.stringMatching(/^reports [0-9a-f]{8}$/)]);
+    // Each has what was loaded into it.
+    const uses = await Promise.all(["Case", "case", "reports"].map(async (id) => (await knowledge.usage(admin, "auto", id)).stores));
+    expect(uses[1]).toEqual(uses[0]);
+    expect(uses[2]).toEqual(uses[0]);
+    expect((await knowledge.collection(admin, "auto", "r1")).name).toBe("Reports");
+  });
+
+  it("R-TG-18 R-TG-30 two ids in other letters, fifty first uses of each at once, make two records with two names", async () => {
+    const ids = ["Crowd", "crowd"];
+    await Promise.all(Array.from({ length: 100 }, async (_, i) => loads()["embeddings"]?.(ids[i % 2] as string)));
+    const { items } = await world.items.query(admin.scope, "collections", { equals: { repository_id: "auto" }, range: { prefix: "collection:" } });
+    const made = items.map(({ document }) => document).filter(({ is_default }) => is_default !== true);
+    expect(made.map(({ collection_id }) => collection_id).toSorted()).toEqual(["Crowd", "crowd"]);
+    expect(new Set(made.map(({ name_key }) => name_key)).size).toBe(2);
+    // The one that came first has its id as its name.
+    expect(made.filter(({ name, collection_id }) => name === collection_id)).toHaveLength(1);
+    const count = await world.items.read(admin.scope, "collections", { partition: ["auto"], id: "count" });
+    expect(count?.document["collections"]).toBe(3);
+  });
+
+  it("R-TG-30 a new life of an id whose name went to another meanwhile has a name of its own", async () => {
+    const load = loads()["embeddings"] as Load;
+    await load("Case");
+    const former = await knowledge.collection(admin, "auto", "Case");
+    await knowledge.deleteCollection(admin, "auto", "Case", {});
+    await process.lifecycle.idle();
+    await load("case");
+    await load("Case");
+    const [lower, upper] = [await knowledge.collection(admin, "auto", "case"), await knowledge.collection(admin, "auto", "Case")];
+    expect([lower.name, upper.name]).toEqual(["case", expect.stringMatching(/^Case [0-9a-f]{8}$/)]);
+    expect(upper.incarnation).not.toBe(former.incarnation);
+    // The life that was deleted is kept beside it, as it was.
+    expect(await knowledge.collection(admin, "auto", "Case", { deleted: true, incarnation: former.incarnation })).toMatchObject({
+      name: "Case",
+      status: "DELETED",
+    });
+  });
+
   it("R-TG-14 R-TG-19 a use alters nothing of a record that is there: not its name, its tags, its times, nor its version", async () => {
     await knowledge.createCollection(admin, "auto", { collection_id: "kept", name: "Kept", description: "As it is", metadata: { tags: ["a"] } });
     const before = await knowledge.collection(admin, "auto", "kept");

@@ -53,6 +53,8 @@ it.each(shared)("R-TG-100 %s (%s %s) for anonymous, reader, writer, admin and an
 const own: readonly [string, object, readonly number[]][] = [
   ["list-collections", {}, [401, 200, 200, 200, 200]],
   ["update-collection", { collection: "own", tags: ["a"] }, [401, 403, 200, 200, 200]],
+  ["archive-collection", { collection: "own" }, [401, 403, 200, 200, 200]],
+  ["archive-collection", { collection: "shared" }, [401, 403, 404, 404, 404]],
   ["delete-collection", { collection: "own", confirm: "own" }, [401, 403, 200, 200, 200]],
   ["delete-collection", { collection: "shared", confirm: "shared" }, [401, 403, 404, 404, 404]],
 ];
@@ -62,8 +64,9 @@ it.each(own)("R-TG-100 the facade's %s with %j for each of them, on nothing but 
   for (const [i, name] of who.entries()) {
     const { status, text, json } = await server.call("POST", facade, { key: keys[name], body: { operation, ...fields } });
     expect(status, `${name}: ${text}`).toBe(statuses[i]);
-    if (status === 403 || status === 404) expect(json).toMatchObject({ error: { type: status === 403 ? "forbidden" : "not_found" }, collections: [] });
+    const refused = { 401: "unauthenticated", 403: "forbidden", 404: "not_found" }[status];
+    if (refused !== undefined) expect(json).toMatchObject({ error: { type: refused }, collections: [] });
     expect(text).not.toContain("kb");
   }
-  expect((await server.call("GET", `${kb}/shared`, { key: keys["admin"] })).status).toBe(200);
+  expect((await server.call("GET", `${kb}/shared`, { key: keys["admin"] })).json).toMatchObject({ status: "ACTIVE" });
 });

@@ -139,6 +139,21 @@ describe("the trash", () => {
   });
 });
 
+describe("a restore of what is not deleted", () => {
+  it("R-TG-09 R-TG-48 names the former life to who could restore it, and to nobody else", async () => {
+    const made = await server.call("POST", kb, { key: admin, body: { collection_id: "reborn", private: true } });
+    const former = made.json["incarnation"] as string;
+    await server.call("DELETE", `${kb}/reborn`, { key: admin });
+    expect((await server.call("POST", kb, { key: user, body: { collection_id: "reborn" } })).status).toBe(201);
+    const told = async (key: string) => {
+      const { status, json } = await server.call("POST", `${kb}/reborn:restore`, { key });
+      return [status, json["detail"]];
+    };
+    expect(await told(admin)).toEqual([409, expect.stringContaining(`incarnation ${former}`)]);
+    expect(await told(user)).toEqual([409, 'Collection "reborn" is not deleted; it is ACTIVE.']);
+  });
+});
+
 describe("the permission to purge", () => {
   it("R-TG-27 R-TG-100 is given by admins with a key, shown in lists and to its bearer, and without it a creator cannot purge", async () => {
     const input = { user_id: "petra", permissions: ["purge"] };

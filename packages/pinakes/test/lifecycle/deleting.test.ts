@@ -97,7 +97,7 @@ describe("a purge", () => {
     for (const repository_id of ["a", "a_b", "a-b"]) await knowledge.createRepository(world.admin, { repository_id });
     const one = async (repository: string, name: string) => world.fill(process, world.admin, name, { repository });
     const goners = [await one("kb", "papers"), await one("kb", "Case"), await one("a", "b_c"), await one("a-b", "x")];
-    const stay = [await one("kb", "papers_2024"), await one("kb", "papers-2024"), await one("a_b", "c"), await one("a_b", "x"), await one("kb", "case2")];
+    const stay = [await one("kb", "papers_2024"), await one("kb", "papers-2024"), await one("a_b", "c"), await one("a_b", "x"), await one("kb", "case")];
     const elsewhere = makeCaller({ tenant: "other", userId: "root", role: "admin" });
     await knowledge.createRepository(elsewhere, { repository_id: "kb" });
     const foreign = await world.fill(process, elsewhere, "papers");

@@ -74,6 +74,29 @@ describe("a store that fails", () => {
     expect(process.lifecycle.metrics.unfinished).toMatchObject({ failed: 0, running: 0 });
   });
 
+  it("R-TG-50 R-TG-41 one that cannot count is never told to have nothing left; what it counted last stays when it cannot count again", async () => {
+    const place = await world.fill(process, world.admin, "papers");
+    process.calls.add(objectsDown);
+    const id = await purged(place);
+    const objects = async () => (await operation(id)).stores.find(({ store }) => store === "objects");
+    expect(await objects()).toMatchObject({ status: "waiting", attempts: 1, deleted: 0, remaining: null, error: { type: "unavailable" } });
+    // The other stores have counted.
+    expect((await operation(id)).stores.filter(({ store }) => store !== "objects").map(({ remaining }) => remaining)).toEqual([0, 0, 0]);
+    // It can be listed, and nothing goes.
+    process.calls.clear();
+    process.calls.add({ ...objectsDown, at: (name) => name.startsWith("objects.delete") });
+    await process.pass(1);
+    expect(await objects()).toMatchObject({ status: "waiting", attempts: 2, remaining: 2 });
+    process.calls.add(objectsDown);
+    await process.pass(1);
+    expect(await objects()).toMatchObject({ status: "waiting", attempts: 3, remaining: 2, error: { type: "unavailable" } });
+    expect((await world.left(place)).objects).toBe(2);
+    process.calls.clear();
+    await process.pass(1);
+    expect(await objects()).toMatchObject({ status: "confirmed", remaining: 0 });
+    expect(await world.left(place)).toEqual(nothing);
+  });
+
   it("R-TG-40 what is found when counting again, after all had confirmed, has to go before the end", async () => {
     const place = await world.fill(process, world.admin, "papers");
     let counted = 0;

@@ -237,6 +237,22 @@ describe("replies", () => {
     }
   });
 
+  it("R-TG-62 R-TG-50 a request that waits has no count yet; a success that tells no count is none, and the store is asked again", async () => {
+    const place = await world.fill(process, world.admin, "papers");
+    const operation_id = await sent(place);
+    const stores = async () => (await process.knowledge.operation(world.admin, operation_id)).stores;
+    expect((await stores()).map(({ status, remaining }) => [status, remaining])).toEqual(Array.from({ length: 4 }, () => ["sent", null]));
+    const [request] = await drain(object_storage_management_topic);
+    const uncounted = { ...request, success: true, error: null, deleted: 0, duration_ms: 1 };
+    for (const body of [uncounted, { ...uncounted, remaining: null }]) await send(storage_management_response_topic, body, place.incarnation);
+    await process.lifecycle.pump();
+    expect((await stores()).find(({ store }) => store === "objects")).toMatchObject({ status: "waiting", remaining: null, error: { type: "not_counted" } });
+    expect(await dead(storage_management_response_topic)).toEqual([]);
+    await process.pass(1);
+    expect((await stores()).map(({ status, remaining }) => [status, remaining])).toEqual(Array.from({ length: 4 }, () => ["confirmed", 0]));
+    expect(await world.left(place)).toEqual(nothing);
+  });
+
   it("R-TG-59 R-TG-58 messages that are doubled and out of order end alike; one that is lost altogether is sent again after a minute", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const id = await sent(place);

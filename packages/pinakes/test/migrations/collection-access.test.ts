@@ -1,6 +1,7 @@
 /** `migrate-collection`: nobody sees more in the new place than in the old one. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
+import { itemIds } from "../../src/knowledge/model/records.ts";
 import { World, type Process } from "./support/world.ts";
 
 let world: World;
@@ -69,6 +70,26 @@ it("R-TG-63 a repository that does not let in whom the old one did is a problem 
   ]);
   await moved("narrow", "twos", "open");
   expect([await sees(user("al", "a"), "open", "twos"), await sees(user("bo", "b"), "open", "twos")]).toEqual([false, true]);
+});
+
+it("R-TG-63 a private collection goes wherever its maker may: only groups that the new repository lets in are left of its own", async () => {
+  const una = user("una", "staff", "guests");
+  await process.knowledge.createCollection(una, "staff", { collection_id: "notes", private: true });
+  await process.knowledge.createCollection(una, "both", { collection_id: "drafts", private: true, allowed_groups: ["staff", "guests"] });
+  await moved("staff", "notes", "guests", una);
+  await moved("both", "drafts", "guests", una);
+  expect(await process.knowledge.collection(una, "guests", "notes")).toMatchObject({ private: true, created_by: "una", allowed_groups: null });
+  expect(await process.knowledge.collection(una, "guests", "drafts")).toMatchObject({ private: true, allowed_groups: ["guests"] });
+  for (const id of ["notes", "drafts"]) expect(await sees(user("guy", "guests"), "guests", id)).toBe(false);
+});
+
+it("R-TG-63 the repository that is gone is the one that is named", async () => {
+  await process.knowledge.createRepository(world.admin, { repository_id: "sunk" });
+  await process.knowledge.createCollection(world.admin, "sunk", { collection_id: "wreck" });
+  const { migration_id } = await process.migrations.create(world.admin, { source: source("sunk", "wreck", "open") });
+  await world.items.write(world.admin.scope, "collections", ["sunk"], { op: "delete", id: itemIds.repository });
+  const { problems } = await process.drive(migration_id);
+  expect(problems.map(({ reason }) => reason)).toEqual(['is in repository "sunk", which does not exist any more.']);
 });
 
 it("R-TG-63 out of a user's own repository it stays that user's alone, whatever its record said there", async () => {

@@ -241,6 +241,43 @@ describe("what becomes of it", () => {
     expect(await process.knowledge.collection(world.admin, "kb", "reborn")).toMatchObject({ name: "The reborn" });
   });
 
+  it("R-TG-63 a rollback that was refused does not come by itself when its way is free: the migration is what it was, with the reason", async () => {
+    await plant(world, process, "armed");
+    const id = await moved(world.admin, source("armed", { repository: "attic" }));
+    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "armed", name: "In the way" });
+    await process.migrations.rollback(world.admin, id, { force: true });
+    expect(await refusal(process.drive(id))).toMatchObject({ code: "CONFLICT" });
+    expect(await process.migrations.get(world.admin, id)).toMatchObject({ state: "switched", error: expect.stringContaining("Another collection") as string });
+    world.now += 10 * 86_400_000;
+    await process.knowledge.updateCollection(world.admin, "attic", "armed", { description: "ten days of work" });
+    await process.knowledge.deleteCollection(world.admin, "kb", "armed");
+    await process.migrations.tick(new AbortController().signal);
+    expect(await process.knowledge.collection(world.admin, "attic", "armed")).toMatchObject({ status: "ACTIVE", description: "ten days of work" });
+    expect(await process.finish(id, {})).toMatchObject({ state: "finished", error: null });
+  });
+
+  it("R-TG-63 a new one that a dead rollback held, after a write got in, is open again when the next one is refused", async () => {
+    await plant(world, process, "stuck");
+    const id = await moved(world.admin, source("stuck", { repository: "attic" }));
+    const other = await world.process();
+    const [reached, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // The first batch of a rollback is the hold of the new one. A write gets in just before it, and the process dies just after.
+    other.calls.add({ at: (name) => name === "items.batch collections", kind: "hold", until: written.promise, reached: reached.resolve });
+    await other.migrations.rollback(world.admin, id);
+    const rolling = other.drive(id).catch(() => {});
+    await reached.promise;
+    const { incarnation } = await process.knowledge.collection(world.admin, "attic", "stuck");
+    await world.triples.write(world.admin.scope, incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
+    other.calls.add({ at: () => true, kind: "crash-before" });
+    written.resolve();
+    await Promise.race([rolling, other.calls.died]);
+    expect((await process.knowledge.collection(world.admin, "attic", "stuck")).held_by).toBe(id);
+    world.now += 120_000;
+    expect(await refusal(process.drive(id))).toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("force") as string });
+    expect(await process.migrations.get(world.admin, id)).toMatchObject({ state: "switched", error: expect.stringContaining("force") as string });
+    await process.knowledge.updateCollection(world.admin, "attic", "stuck", { description: "open" });
+  });
+
   it("R-TG-63 what has to go of the old one goes before, and is not moved", async () => {
     await plant(world, process, "tidy");
     const { incarnation } = await process.knowledge.collection(world.admin, "kb", "tidy");

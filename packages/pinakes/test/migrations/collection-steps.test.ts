@@ -1,5 +1,6 @@
 /** `migrate-collection` step by step: what is counted, what is copied again, who keeps the work, and who is asked. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { PinakesError } from "../../src/domain/errors.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { Shelf } from "../../src/knowledge/documents/shelf.ts";
 import { ownVectorsName } from "../../src/knowledge/own-vectors.ts";
@@ -106,6 +107,45 @@ describe("who keeps the work, and who is asked", () => {
     await expect(process.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("another process") as string });
     looked.resolve();
     expect(await working).toMatchObject({ state: step === "copy" ? "copied" : "ready", error: null });
+    await other.close();
+  });
+
+  it("R-TG-99 listing the ids of vectors for longer than a lease renews it, and a copy that is stopped ends there", async () => {
+    const { incarnation } = await plant(world, process, "listed");
+    const items = Array.from({ length: 600 }, (_, i) => ({ id: `n${i}`, vector: [i, 1, 2] }));
+    await process.knowledge.rows.upsert(world.admin, "kb", "listed", { items });
+    const { migration_id } = await process.plan(source("listed", { collection: "relisted" }));
+    const { vectors } = world.vectors;
+    const rows = vectors.rows.bind(vectors);
+    const controller = new AbortController();
+    let [seen, refused] = [0, 0];
+    const stop = { at: 200 };
+    // Each row of the listing takes a third of a lease; somebody else looks from time to time.
+    const slow = vi.spyOn(vectors, "rows").mockImplementation(async function* (...given) {
+      for await (const row of rows(...given)) {
+        if (given[1] !== ownVectorsName(incarnation)) yield row;
+        else {
+          world.now += 20_000;
+          seen += 1;
+          if (seen % 50 === 0)
+            refused += await process.drive(migration_id).then(
+              () => 0,
+              (error: unknown) => (error instanceof PinakesError && error.detail.includes("another process") ? 1 : 0),
+            );
+          if (seen === stop.at) controller.abort();
+          yield row;
+        }
+      }
+    });
+    const other = await world.process();
+    await other.migrations.copy(world.admin, migration_id);
+    await expect(other.migrations.drive(world.admin, migration_id, { signal: controller.signal })).rejects.toMatchObject({ name: "AbortError" });
+    expect([seen, refused]).toEqual([200, 4]);
+    stop.at = -1;
+    expect(await other.drive(migration_id)).toMatchObject({ state: "copied", error: null });
+    expect([seen, refused]).toEqual([802, 16]);
+    slow.mockRestore();
+    expect(await process.run(migration_id, "validate")).toMatchObject({ state: "ready", error: null });
     await other.close();
   });
 

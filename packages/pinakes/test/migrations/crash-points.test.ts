@@ -140,6 +140,44 @@ describe("every call of every step", () => {
     240_000,
   );
 
+  it.each(["dies", "is overtaken"] as const)(
+    "R-TG-97 R-TG-99 a copy that %s at any call, and is rolled back by another process: nothing of it is left, and nothing is held",
+    async (how) => {
+      let points = 0;
+      for (let n = 0; ; n += 1) {
+        const made = tables();
+        const caller = makeCaller({ tenant: "acme", userId: made.user });
+        // One is there already, and empty: it stays.
+        await quiet.knowledge.createCollection(caller, "me", { collection_id: "b" });
+        const id = await upTo(made, "copy");
+        const process = await world.process();
+        const [reached, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        process.calls.add(how === "dies" ? { at: n, kind: "crash-after" } : { at: n, kind: "hold", until: overtaken.promise, reached: reached.resolve });
+        const done = ask(process, id, "copy")
+          .then(() => process.drive(id))
+          .catch(() => {});
+        await Promise.race([done, process.calls.died, reached.promise]);
+        world.now += 120_000;
+        await ask(quiet, id, "rollback");
+        const what = `${how} ${n} ${process.calls.names[n] ?? "none"}`;
+        expect(await quiet.drive(id), what).toMatchObject({ state: "rolled_back" });
+        overtaken.resolve();
+        if (how === "is overtaken") await done;
+        const left = (await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items;
+        expect(
+          left.map(({ collection_id, held_by }) => [collection_id, held_by]),
+          what,
+        ).toEqual([["b", undefined]]);
+        await quiet.knowledge.updateCollection(caller, "me", "b", { description: "open for writers" });
+        if (!process.calls.dead) await process.close();
+        if (process.calls.names[n] === undefined) break;
+        points += 1;
+      }
+      expect(points).toBeGreaterThan(15);
+    },
+    240_000,
+  );
+
   it("R-TG-99 rows of a file, dying at any call of the copy: no row twice, none lost", async () => {
     let points = 0;
     for (let n = 0; ; n += 1) {

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migrationLimits } from "../../src/migrations/limits.ts";
 import { parquetFile } from "./support/parquet-file.ts";
 import { World, type Process } from "./support/world.ts";
 
@@ -88,15 +89,65 @@ describe("files of rows", () => {
     await expect(make(join(world.folder, "nowhere.jsonl"))).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(make(await jsonl("rows.txt", []))).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("ends neither") });
     await expect(make(await jsonl("x.jsonl", []), { user: "ann" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("one of") });
-    const broken = await process.migrations.create(world.admin, { source: source(await jsonl("broken.jsonl", ['{"id":"a","values":[1,2]}', '{"id":'])) });
-    await expect(process.drive(broken.migration_id)).rejects.toMatchObject({
+  });
+
+  it("R-TG-91 a line that is no JSON is a problem of the plan with its number, as every bad line is, and what is mended is planned again", async () => {
+    const good = '{"id":"a","values":[1,2]}';
+    const path = await jsonl("broken.jsonl", [good, '{"id":"b","values":[1]}', '{"id":', "", "[1,2]", '{"id":"c","values":[3,4]}', "null"]);
+    const plan = await process.plan(source(path));
+    expect(plan).toMatchObject({ state: "planned", error: null, problem_count: 4, row_count: 2 });
+    expect(plan.problems).toEqual([
+      { where: "broken.jsonl line 2", reason: "values: has 1 numbers; those before have 2." },
+      { where: "broken.jsonl line 3", reason: expect.stringMatching(/^is not JSON: .*\.$/) as string },
+      { where: "broken.jsonl line 5", reason: "must be an object." },
+      { where: "broken.jsonl line 7", reason: "must be an object." },
+    ]);
+    await expect(process.migrations.copy(world.admin, plan.migration_id)).rejects.toMatchObject({ code: "INVALID" });
+    await jsonl("broken.jsonl", [good]);
+    await process.migrations.plan(world.admin, plan.migration_id);
+    expect(await process.drive(plan.migration_id)).toMatchObject({ state: "planned", problem_count: 0, row_count: 1 });
+    // Broken again after the plan: nothing more is copied, and there is a way back.
+    await jsonl("broken.jsonl", [good, '{"id":']);
+    await process.migrations.copy(world.admin, plan.migration_id);
+    await expect(process.drive(plan.migration_id)).rejects.toMatchObject({
       code: "INVALID",
-      message: expect.stringContaining("broken.jsonl line 2: is not JSON"),
+      detail: expect.stringContaining("broken.jsonl line 2: is not JSON"),
     });
-    expect(await process.migrations.get(world.admin, broken.migration_id)).toMatchObject({ state: "planning", error: expect.stringContaining("line 2") });
+    expect(await process.run(plan.migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
+  });
+
+  it("R-TG-91 as many problems are kept of lines that are no JSON as of others, and all are counted", async () => {
+    const { problemsMax } = migrationLimits;
+    for (const [count, kept] of [
+      [problemsMax, problemsMax],
+      [problemsMax + 1, problemsMax],
+    ] as const) {
+      const plan = await process.plan(
+        source(
+          await jsonl(
+            `broken-${count}.jsonl`,
+            Array.from({ length: count }, () => "{"),
+          ),
+        ),
+      );
+      expect(plan).toMatchObject({ state: "planned", problem_count: count });
+      expect(plan.problems.map(({ where }) => where)).toEqual(Array.from({ length: kept }, (_, i) => `broken-${count}.jsonl line ${i + 1}`));
+    }
+  });
+
+  it("R-TG-91 a Parquet file that is none, and a row of one whose metadata is no JSON, are problems of the plan", async () => {
     await writeFile(join(world.folder, "bad.parquet"), "this is no parquet file, but long enough to look at");
-    const parquet = await process.migrations.create(world.admin, { source: source(join(world.folder, "bad.parquet")) });
-    await expect(process.drive(parquet.migration_id)).rejects.toMatchObject({ code: "CORRUPT" });
+    const file = parquetFile([
+      { id: "a", values: [1, 2], metadata: "{}" },
+      { id: "b", values: [1, 2], metadata: "{" },
+    ]);
+    await writeFile(join(world.folder, "metadata.parquet"), file);
+    const bad = await process.plan(source(join(world.folder, "bad.parquet")));
+    expect(bad).toMatchObject({ state: "planned", problem_count: 1, row_count: 0 });
+    expect(bad.problems).toEqual([{ where: "bad.parquet", reason: expect.stringMatching(/^is no Parquet file that can be read: /) as string }]);
+    const metadata = await process.plan(source(join(world.folder, "metadata.parquet")));
+    expect(metadata).toMatchObject({ state: "planned", problem_count: 1, row_count: 1 });
+    expect(metadata.problems).toEqual([{ where: "metadata.parquet row 2", reason: expect.stringMatching(/^metadata is not JSON: /) as string }]);
   });
 
   it("R-TG-97 a rollback takes the rows out of a collection that was there before, and that one stays", async () => {

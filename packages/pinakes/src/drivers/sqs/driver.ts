@@ -21,14 +21,16 @@ const longPollSecondsMax = 20;
 const endingSeconds = 30;
 const buriedMax = 10;
 
+/** Whether producers without Pinakes write into this queue of this tenant, too. */
+export type PlainQueues = (tenant: string, queue: string) => boolean;
+
 export interface SqsDriverParts {
   readonly api: SQS;
   readonly queues: SqsQueues;
   readonly attempts: AttemptRecords;
   readonly attemptsMax: number;
   readonly leaseLossesMax: number;
-  /** Queues into which producers without Pinakes write, too. */
-  readonly plainQueues: ReadonlySet<string>;
+  readonly isPlain: PlainQueues;
 }
 
 export class SqsDriver implements QueueDriver {
@@ -137,9 +139,9 @@ export class SqsDriver implements QueueDriver {
     const [found] = Messages;
     if (found === undefined) return undefined;
     const raw = rawMessage(found);
-    const message = openMessage(raw, scope.tenant, this.#parts.plainQueues.has(queue));
-    if (message === undefined) {
-      await this.#bury(pair, raw, { cause: "unreadable" });
+    const message = openMessage(raw, scope.tenant, this.#parts.isPlain(scope.tenant, queue));
+    if ("unreadable" in message) {
+      await this.#bury(pair, raw, { cause: "unreadable", reason: message.unreadable });
       return "buried" as const;
     }
     const attempts = await this.#parts.attempts.read(scope, queue, message.id);

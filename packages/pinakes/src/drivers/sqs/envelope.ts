@@ -52,20 +52,26 @@ export function rawMessage({ MessageId, ReceiptHandle, Body, Attributes }: Messa
   };
 }
 
+/** Why a message cannot be delivered; it becomes a dead letter with this reason. */
+interface Unreadable {
+  readonly unreadable: string;
+}
+
 /**
- * Undefined for what this tenant's queue did not send: somebody else may write to the same SQS queue. It is never delivered. Where
- * `plain`, a JSON object without our envelope is a message of a producer that does not use Pinakes; an SQS queue is one tenant's.
+ * What this tenant's queue did not send is never delivered: somebody else may write to the same SQS queue. Where `plain`, a JSON object
+ * without our envelope is a message of a producer that does not use Pinakes; an SQS queue is one tenant's.
  */
-export function openMessage(raw: RawMessage, tenant: string, plain = false): SqsMessage | undefined {
+export function openMessage(raw: RawMessage, tenant: string, plain: boolean): SqsMessage | Unreadable {
   let envelope: unknown;
   try {
     envelope = JSON.parse(raw.text);
   } catch {
-    return undefined;
+    return { unreadable: "It is not JSON." };
   }
-  if (plain && isJsonObject(envelope) && envelope["v"] === undefined) return { ...raw, v: 1, tenant, group: raw.sqsGroup, body: envelope };
-  if (!isJsonObject(envelope) || envelope["v"] !== 1 || envelope["tenant"] !== tenant) return undefined;
-  if (typeof envelope["group"] !== "string" || envelope["body"] === undefined) return undefined;
+  if (!isJsonObject(envelope)) return { unreadable: "It is JSON, but not an object." };
+  if (plain && envelope["v"] === undefined) return { ...raw, v: 1, tenant, group: raw.sqsGroup, body: envelope };
+  const complete = typeof envelope["group"] === "string" && envelope["body"] !== undefined;
+  if (envelope["v"] !== 1 || envelope["tenant"] !== tenant || !complete) return { unreadable: "It is not a message that Pinakes sent to this queue." };
   return { ...raw, ...(envelope as unknown as Envelope) };
 }
 

@@ -5,7 +5,7 @@ import { createQueue, type WaitingOptions } from "../../queues/create-queue.ts";
 import { queueLimits } from "../../queues/queue-limits.ts";
 import { AttemptRecords } from "./attempts.ts";
 import { connect, type ConnectionOptions } from "./client.ts";
-import { SqsDriver } from "./driver.ts";
+import { SqsDriver, type PlainQueues } from "./driver.ts";
 import { checkPrefix } from "./names.ts";
 import { SqsQueues } from "./sqs-queues.ts";
 
@@ -16,8 +16,8 @@ export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
   readonly prefix?: string;
   readonly attemptsMax?: number;
   readonly leaseLossesMax?: number;
-  /** Queues that producers without Pinakes write to, too: there any JSON object is a message, not only what `send` wrote. */
-  readonly plainQueues?: readonly string[];
+  /** Queues that producers without Pinakes write to, too: there any JSON object is a message, not only what `send` wrote. None by default. */
+  readonly plainQueues?: PlainQueues;
 }
 
 /**
@@ -26,7 +26,14 @@ export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
  * @example
  * const queue = await openSqsQueue({ region: "eu-central-1", prefix: "my-app", items });
  */
-export async function openSqsQueue({ items, prefix = "pinakes", attemptsMax, leaseLossesMax, plainQueues = [], ...options }: SqsQueueOptions): Promise<Queue> {
+export async function openSqsQueue({
+  items,
+  prefix = "pinakes",
+  attemptsMax,
+  leaseLossesMax,
+  plainQueues = () => false,
+  ...options
+}: SqsQueueOptions): Promise<Queue> {
   const bounds = {
     attemptsMax: checkWhole(attemptsMax ?? queueLimits.attemptsDefault, "attemptsMax", 1, queueLimits.attemptsMax),
     leaseLossesMax: checkWhole(leaseLossesMax ?? queueLimits.leaseLossesDefault, "leaseLossesMax", 1, queueLimits.attemptsMax),
@@ -35,5 +42,5 @@ export async function openSqsQueue({ items, prefix = "pinakes", attemptsMax, lea
   const api = await connect(options);
   const attempts = new AttemptRecords(items);
   await attempts.open();
-  return createQueue(new SqsDriver({ api, queues: new SqsQueues(api, checkedPrefix), attempts, plainQueues: new Set(plainQueues), ...bounds }), options);
+  return createQueue(new SqsDriver({ api, queues: new SqsQueues(api, checkedPrefix), attempts, isPlain: plainQueues, ...bounds }), options);
 }

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tenantScope } from "../../domain/scope.ts";
 import { failure, ManualClock } from "../../testing/item-store/fixture.ts";
@@ -57,6 +58,24 @@ describe("sqs: names", () => {
   });
 });
 
+describe("sqs: names of the lifecycle's queues", () => {
+  it("are those that docs/operations.md tells other programs, and stay: queues with these names exist", async () => {
+    const page = await readFile(new URL("../../../../../docs/operations.md", import.meta.url), "utf8");
+    for (const topic of [
+      "object-storage-management",
+      "object-storage-management-documents",
+      "vector-storage-management",
+      "triples-storage-management",
+      "storage-management-response",
+    ])
+      expect(page).toContain(`| \`${topic}\` | \`${sqsNames("pinakes", "pinakes.lifecycle", topic).main}\` |`);
+    expect(sqsNames("pinakes", "pinakes.lifecycle", "object-storage-management")).toEqual({
+      main: "pinakes-object-storage-managemen-2bace175f588d67b3bb49152.fifo",
+      dead: "pinakes-object-storage-managemen-2bace175f588d67b3bb49152-dead.fifo",
+    });
+  });
+});
+
 describe("sqs: service", () => {
   let server: SqsServer;
   beforeAll(async () => {
@@ -93,6 +112,31 @@ describe("sqs: service", () => {
     await queue.send("g", "behind them");
     expect(await queue.drain()).toEqual(["behind them"]);
     expect(await queue.stats()).toMatchObject({ ready: 0, dead: foreign.length });
+    raw.destroy();
+  });
+
+  it("R-TG-55 where others write too, of one tenant's queue, any JSON object is a message; ours keep their group, order and dedup beside it", async () => {
+    await using items = await openMemoryItems();
+    const plainQueues = (tenant: string, queue: string) => tenant === "acme" && queue === "open";
+    await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items, plainQueues });
+    const raw = await rawClient();
+    const verbatim = { operation: "delete-collection", user: "ann", collection: "papers", timestamp: "2025-01-01T00:00:00Z" };
+    for (const [tenant, name, taken] of [
+      ["acme", "open", true],
+      ["acme", "closed", false],
+      ["other", "open", false],
+    ] as const) {
+      const queue = new Handle(tenantScope(tenant), opened, name);
+      expect(await queue.stats()).toMatchObject({ ready: 0 });
+      const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pinakes", tenant, name).main });
+      const first = await queue.send("g", 1, { dedupId: "once" });
+      expect(await queue.send("g", 1, { dedupId: "once" })).toEqual(first);
+      for (const [i, MessageBody] of [JSON.stringify(verbatim), "no json"].entries())
+        await raw.sendMessage({ QueueUrl, MessageBody, MessageGroupId: `${tenant}/g`, MessageDeduplicationId: `theirs-${i}` });
+      await queue.send("g", 2);
+      expect(await queue.drain(), `${tenant} ${name}`).toEqual(taken ? [1, verbatim, 2] : [1, 2]);
+      expect(await queue.stats()).toMatchObject({ ready: 0, dead: taken ? 1 : 2 });
+    }
     raw.destroy();
   });
 

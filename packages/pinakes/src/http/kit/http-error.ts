@@ -26,28 +26,28 @@ export class HttpError extends PinakesError {
   }
 }
 
-/** A problem+json answer as data, so that it can also be stored for a repeated request. */
+/** An error's answer, problem+json unless its route has a form of its own, as data, so that it can also be stored for a repeated request. */
 export interface ProblemAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export function toProblemAnswer(error: unknown, requestId: string): ProblemAnswer {
+export function toProblemAnswer(error: unknown, requestId: string, ownBody?: (error: PinakesError) => object): ProblemAnswer {
   const known = toPinakesError(error, requestId);
   const { currentEtag, batch } = known.context;
   const own = known instanceof HttpError ? known : undefined;
   return {
     status: known.status,
     headers: {
-      "content-type": "application/problem+json",
+      "content-type": ownBody === undefined ? "application/problem+json" : "application/json",
       "cache-control": "no-store",
       ...(known.status === 401 ? { "www-authenticate": 'Bearer realm="pinakes"' } : {}),
       ...(currentEtag === undefined ? {} : { etag: quoteEtag(currentEtag) }),
       ...retryAfterOf(known),
       ...own?.headers,
     },
-    body: {
+    body: (ownBody?.(known) as ProblemAnswer["body"] | undefined) ?? {
       ...toProblem(known, requestId),
       ...(currentEtag === undefined ? {} : { current_etag: currentEtag }),
       ...(batch === undefined ? {} : { batch }),

@@ -53,7 +53,7 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
     c.set("failure", error);
     // A session is opened on a public route, with a token that somebody may guess at.
     if (route.auth === "public") kit.limiter?.failed(kit.clientAddress(c), undefined, error);
-    const problem = toProblemAnswer(error, c.get("requestId"));
+    const problem = toProblemAnswer(error, c.get("requestId"), route.errorBody);
     return problemResponse({ ...problem, headers: { ...headers, ...problem.headers } });
   }
 }

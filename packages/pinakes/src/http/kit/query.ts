@@ -1,5 +1,6 @@
 /** Query strings: from repeated names and texts to the values of a schema. */
 import { z } from "zod";
+import { show } from "../../domain/errors.ts";
 import { invalidFields, validate, type FieldError } from "./validate.ts";
 
 const queryCharsMax = 16_384;
@@ -15,6 +16,8 @@ export function readQuery<Schema extends z.ZodObject>(schema: Schema, search: UR
     const type = Object.hasOwn(schema.shape, name) ? innerType(schema.shape[name] as z.ZodType) : undefined;
     if (type === "array") define(values, name, given);
     else if (type === "number" && given[0] === "") errors.push({ path: name, message: "is empty; a number is wanted" });
+    else if (type === "number" && given.length === 1 && !Number.isFinite(Number(given[0])))
+      errors.push({ path: name, message: `must be a number, got ${show(given[0])}` });
     else if (given.length === 1 || type === undefined) define(values, name, given[0]);
     else errors.push({ path: name, message: "is given more than once" });
   }

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { Caller } from "../../domain/caller.ts";
+import type { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Answer } from "./answer.ts";
 import type { Authenticated } from "./credentials.ts";
@@ -102,6 +103,8 @@ export interface RouteDeclaration<Params extends z.ZodObject, Query extends z.Zo
   readonly readOnlyOk?: boolean;
   /** A change of method that takes If-Match; for the reference. */
   readonly conditional?: boolean;
+  /** Of a facade that has errors of its own form: also those that end a request before the handler, such as a body that is no JSON. */
+  errorBody?(error: PinakesError): object;
   handler(request: RouteRequest<z.output<Params>, z.output<Query>, BodyOf<Body>, A>): Promise<Answer> | Answer;
 }
 
@@ -123,6 +126,7 @@ export interface Route {
   readonly idempotent: boolean;
   readonly readOnlyOk: boolean;
   readonly conditional: boolean;
+  readonly errorBody: ((error: PinakesError) => object) | undefined;
   readonly handler: (request: RouteRequest) => Promise<Answer> | Answer;
 }
 
@@ -170,6 +174,7 @@ export function defineRoute<
     idempotent,
     readOnlyOk: declaration.readOnlyOk ?? false,
     conditional: declaration.conditional ?? false,
+    errorBody: declaration.errorBody?.bind(declaration),
     handler: declaration.handler.bind(declaration) as unknown as Route["handler"],
   });
   checkRoute(route);

@@ -130,13 +130,13 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       operationId: "deleteCollection",
       summary: "Delete a collection",
       description:
-        "Unreadable at once. Every byte is kept for 90 days, in which it can be restored; with purge=true everything is removed now, which needs the permission `purge`. The job of a purge is also an operation: GET /v1/operations/{id} tells how far each store is.",
+        "Unreadable at once. Every byte is kept for `trash_days` of GET /v1/info (90), in which it can be restored; with purge=true everything is removed now, which needs the permission `purge`. Where `trash_days` is 0 every delete removes everything now, and needs `confirm`. The job of a purge is also an operation: GET /v1/operations/{id} tells how far each store is.",
       tag: "collections",
       auth: "caller",
       conditional: true,
       params,
       query: z.object({
-        confirm: z.string().optional().describe("The id of the collection; needed for a purge."),
+        confirm: z.string().optional().describe("The id of the collection; needed for a purge, and where there is no trash."),
         purge: queryFlag().optional(),
         incarnation,
         allow_partial: queryFlag().optional().describe("Go on although a store cannot delete; the result says `partial`."),

@@ -22,7 +22,7 @@ const Queue = z
     waiting: z.number(),
     in_progress: z.number(),
     failed: z.number(),
-    dead: z.number(),
+    dead: z.number().nullable().describe("Null where only the tools of the queue's service show dead letters."),
     oldest_age_seconds: z
       .number()
       .nullable()

@@ -254,7 +254,7 @@ export const Operation = z
         status: z.enum(["waiting", "sent", "confirmed", "left"]),
         attempts: z.number(),
         deleted: z.number(),
-        remaining: z.number(),
+        remaining: z.number().nullable().describe("What the store counted last; null: it did not count yet, so what is left is unknown."),
         unit: z.string().describe("What `deleted` and `remaining` count: records, files, …; docs/operations.md has what they are."),
         duration_ms: z.number(),
         error: z.object({ type: z.string(), message: z.string() }).nullable(),

@@ -11,6 +11,7 @@ import { notFound } from "../model/access.ts";
 import type { JobRecord, JobTools } from "../jobs/jobs.ts";
 import type { RepositoryRecord } from "../model/records.ts";
 import { isLive } from "../model/library.ts";
+import { checkAskedId, checkAskedKey } from "../model/names.ts";
 import { isoTime } from "../model/times.ts";
 import { jobView, type JobView } from "../views.ts";
 import { auditCollection, auditRepository } from "./audit-life.ts";
@@ -105,6 +106,8 @@ export class Audit {
 
   async #target(scope: Scope, repository: string, collection: string | undefined): Promise<void> {
     const { library } = this.#pieces;
+    checkAskedKey(repository, "repository");
+    if (collection !== undefined) checkAskedId(collection, "collection");
     if ((await library.repository(scope, repository)) === undefined) throw notFound(`repository "${repository}"`);
     const found = collection === undefined ? undefined : await library.collection(scope, repository, collection);
     if (collection !== undefined && (found === undefined || !isLive(found.record))) throw notFound(`collection "${collection}" in repository "${repository}"`);

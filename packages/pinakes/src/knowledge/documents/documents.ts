@@ -12,6 +12,7 @@ import { notFound } from "../model/access.ts";
 import { archived, type OpenCollection } from "../model/collections.ts";
 import type { Stored } from "../model/library.ts";
 import { checkLimit } from "../model/list-collections.ts";
+import { checkAskedId } from "../model/names.ts";
 import {
   documentStatuses,
   documentsContainer,
@@ -68,6 +69,7 @@ export class Documents {
   }
 
   async get(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
+    checkAskedId(documentId, "document_id");
     const found = await this.#shelf(caller, opened).read(documentId);
     if (found === undefined) throw notFound(`document "${documentId}" in collection "${opened.collection.collection_id}"`);
     return found;

@@ -14,6 +14,7 @@ import type { JobRecord, Jobs, JobTools } from "../jobs/jobs.ts";
 import { notFound } from "../model/access.ts";
 import type { OpenCollection } from "../model/collections.ts";
 import { checkLimit } from "../model/list-collections.ts";
+import { checkAskedId } from "../model/names.ts";
 import { isoTime } from "../model/times.ts";
 import type { ListPage, Paging } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
@@ -145,6 +146,7 @@ export class Evaluations {
 
   async get(caller: Caller, evaluationId: string): Promise<EvaluationView> {
     const scope = requireCaller(caller);
+    checkAskedId(evaluationId, "evaluation_id");
     const record = await (await this.#records()).read(scope, { evaluation_id: evaluationId, id: evaluationId });
     if (record === undefined || (caller.role !== "admin" && record.created_by !== caller.userId)) throw notFound(`evaluation "${evaluationId}"`);
     return view(record);

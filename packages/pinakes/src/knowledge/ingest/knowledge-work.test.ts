@@ -77,6 +77,20 @@ describe("removing", () => {
   });
 });
 
+it("one that is postponed is due then, as old as it was; one that was marked meanwhile is due when that mark says", async () => {
+  const purge = { ...documents, kind: "purge" } as const;
+  await work.mark(purge, now);
+  const old = await first();
+  now += 5;
+  await work.postpone(old, now + 100);
+  expect(await due(now + 99)).toEqual([]);
+  expect(await due(now + 100)).toMatchObject([{ ...purge, marked_at: now - 5 }]);
+  const later = await first();
+  await work.mark(purge, now + 1);
+  await work.postpone(later, now + 100);
+  expect(await due(now + 1)).toMatchObject([{ ...purge, marked_at: now }]);
+});
+
 it("an entry of the first version is found when it is due, is marked in the same form, and goes", async () => {
   const document = {
     id: "documents:acme:i1",

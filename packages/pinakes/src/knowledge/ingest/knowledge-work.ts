@@ -22,7 +22,7 @@ const fields = { due: "not_before", key: "incarnation", dataBeside: true } as co
 
 export const knowledgeWorkContainer: ContainerDefinition = workContainer("knowledge-work", fields);
 
-/** `documents`: uploads and ingestions under way; `purge`: a deleted collection whose time comes; `operation`: one on all stores; `job`: a job under way. */
+/** `documents`: uploads and ingestions under way; `purge`: a deleted or restored collection, whose stores follow its record, and whose time comes; `operation`: one on all stores; `job`: a job under way. */
 type UnfinishedKind = "documents" | "purge" | "operation" | "job";
 
 export interface Unfinished {
@@ -60,6 +60,11 @@ export class KnowledgeWork {
     await this.#registry.put({ kind, tenant, key: incarnation, due_at: notBefore ?? now, data: { repository_id, collection_id, marked_at: now } });
     if (this.#marked.size > freshEntriesMax) this.#marked.clear();
     if (notBefore === undefined) this.#marked.set(name, now);
+  }
+
+  /** Due at another time, unless somebody marked it since it was read. */
+  async postpone({ etag, kind, tenant, incarnation, repository_id, collection_id, marked_at }: RegisteredUnfinished, notBefore: number): Promise<void> {
+    await this.#registry.postpone({ kind, tenant, key: incarnation, due_at: notBefore, data: { repository_id, collection_id, marked_at }, etag }, notBefore);
   }
 
   /** Unless somebody renewed it since it was read, or may be about to rely on it. */

@@ -48,7 +48,7 @@ export class QueueDesk {
   /** From the counters of the workspace's collections, page by page. */
   async summary(caller: Caller, collections: (cursor: string | undefined) => Promise<CollectionPage>): Promise<readonly QueueView[]> {
     const scope = admin(caller);
-    const dead = (await this.#documents(scope)).length;
+    const dead = this.#queue.queue.capabilities.inspectDead ? (await this.#documents(scope)).length : null;
     const { items, clock } = this.#parts;
     const sums = { waiting: 0, in_progress: 0, failed: 0 };
     let oldest: number | undefined;

@@ -3,8 +3,9 @@
  * "Re-index"). When every document is prepared, one batch makes the new generation the collection's: searches see the old passages
  * until then and the new ones from then on. Can be stopped and carried on at any point.
  *
- * Of a collection that a migration holds none is begun (RFC 0009). One that was begun before goes on to its end, which the migration waits
- * for: each of the two says what it begins, in the fence and in the record, before it looks whether the other did.
+ * Of a collection that a migration holds none is begun, and nothing is written to it (RFC 0009). One that was begun before goes on to its
+ * switch, which the migration waits for: each of the two says what it begins, in the fence and in the record, before it looks whether the
+ * other did. What comes after the switch the migration does itself where this has not yet, so that this finds nothing to do when it comes.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -13,24 +14,17 @@ import type { Scope } from "../../domain/scope.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
-import { collectionDocument, type Library, type Stored } from "../model/library.ts";
-import {
-  documentsContainer,
-  itemIds,
-  type CollectionRecord,
-  type DocumentRecord,
-  type FenceRecord,
-  type IndexedVersion,
-  type RepositoryRecord,
-} from "../model/records.ts";
-import { isoTime, laterThan } from "../model/times.ts";
+import type { Library, Stored } from "../model/library.ts";
+import { itemIds, type CollectionRecord, type DocumentRecord, type FenceRecord, type IndexedVersion, type RepositoryRecord } from "../model/records.ts";
+import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { extractGraph } from "./extract-graph.ts";
 import { parted, removeSources, sourceMark, withSource, writeGraph } from "./graph-support.ts";
 import { cutDocument } from "./ingest-document.ts";
 import { readParsedText } from "./parsed-text.ts";
 import { beginPreparation, endPreparation, removeAbandoned, takeBack } from "./preparations.ts";
-import { ignoreMissing, removal, removeLeftovers } from "./removals.ts";
+import { ignoreMissing, removal } from "./removals.ts";
+import { documentsOf, settleReindex } from "./settle-reindex.ts";
 import { storePassages } from "./store-passages.ts";
 
 const atOnce = 4;
@@ -65,12 +59,13 @@ export class Reindexer {
     if (repository === undefined || collection?.record.status !== "ACTIVE" || !meant)
       throw new PinakesError("NOT_FOUND", `There is no active collection "${collection_id}".`);
     const shelf = new Shelf(this.#parts.items, scope, collection.record);
+    if (((await shelf.fence())?.record.next ?? null) === null) await this.#requireFree(shelf);
     const { record: fence } = await shelf.ensure();
     // A try of this job that died is over, however short a while ago that was.
     await removeAbandoned(this.#parts, shelf, { begunBefore: this.#parts.clock.now(), signal: tools.signal });
     // One that ended right after its switch has left some as they were.
-    await this.#settleDocuments(shelf, fence.generation);
-    const begun = await this.#begin(shelf, model ?? collection.record.embedding_model);
+    await settleReindex({ parts: this.#parts, library: this.#library }, shelf, fence);
+    const begun = await this.#begin(shelf, model ?? fence.embedding_model ?? collection.record.embedding_model);
     const work: Reindexing = { shelf, repository: repository.record, collection: collection.record, next: begun, tools };
     for (let round = 1; ; round += 1) {
       invariant(round <= roundsMax, "UNAVAILABLE", "Documents changed again and again during the re-index; try again.");
@@ -105,7 +100,9 @@ export class Reindexer {
   async #requireFree({ scope, place }: Shelf): Promise<void> {
     const hold = (await this.#library.life(scope, place))?.record.hold;
     if (hold !== undefined)
-      throw new Later(`Collection "${place.collection_id}" takes no writes while migration "${hold.migration_id}" is under way; it is re-indexed after that.`);
+      throw new Later(
+        `Collection "${place.collection_id}" takes no writes while migration "${hold.migration_id}" is under way. After that it is re-indexed where it stays; where it moves, ask for it in the new place.`,
+      );
   }
 
   /** Tells how many are prepared, and whether some changed under it. */
@@ -113,7 +110,7 @@ export class Reindexer {
     let prepared = 0;
     let waiting = 0;
     const open: Stored<DocumentRecord>[] = [];
-    for await (const found of this.#documents(work.shelf)) {
+    for await (const found of documentsOf(this.#parts, work.shelf)) {
       if (found.record.live === null) continue;
       if (isPrepared(found.record, work.next.generation)) prepared += 1;
       else open.push(found);
@@ -220,72 +217,14 @@ export class Reindexer {
 
   /** What was prepared is what is live; the old generation goes. */
   async #settle(work: Reindexing, documents: number): Promise<JsonObject> {
-    const { shelf, next, collection } = work;
-    await this.#recordModel(shelf.scope, collection, next.embedding_model);
-    await this.#settleDocuments(shelf, next.generation);
+    const { shelf, next } = work;
+    await settleReindex({ parts: this.#parts, library: this.#library }, shelf, next);
     for (let generation = 1; generation < next.generation; generation += 1) {
       await this.#parts.vectors.purge(shelf.scope, shelf.vectors(generation)).catch((error: unknown) => {
         if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
       });
     }
     return { documents, generation: next.generation, embedding_model: next.embedding_model };
-  }
-
-  async #settleDocuments(shelf: Shelf, generation: number): Promise<void> {
-    for await (const { record, etag } of this.#documents(shelf)) {
-      if (record.prepared?.generation !== generation) continue;
-      const settled: DocumentRecord = { ...record, live: record.prepared, prepared: null, indexed_at: record.prepared.indexed_at };
-      const chunks = record.prepared.chunk_count - (record.live?.chunk_count ?? 0);
-      const { graph, stale } = parted(settled, "stays");
-      const now = this.#parts.clock.now();
-      await shelf
-        .clean([
-          {
-            op: "replace",
-            document: shelf.document(itemIds.document(record.document_id), { ...settled, ...(graph === undefined ? {} : { graph }) }),
-            ifMatch: etag,
-          },
-          ...(chunks === 0 ? [] : [shelf.move({ from: record.status, to: record.status, chunks })]),
-          ...(stale.length === 0 ? [] : [removal(shelf, record, `settled-${generation}`, { sources: stale, now })]),
-        ])
-        .catch((error: unknown) => {
-          // Replaced or deleted meanwhile, which saw to it.
-          if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
-        });
-    }
-    // Also what a process that died here has left.
-    await removeLeftovers(this.#parts, shelf);
-  }
-
-  async #recordModel(scope: Scope, { repository_id, collection_id, incarnation }: CollectionRecord, model: string): Promise<void> {
-    for (;;) {
-      const found = await this.#library.life(scope, { repository_id, collection_id, incarnation });
-      if (found === undefined || found.record.embedding_model === model) return;
-      const record = { ...found.record, embedding_model: model, updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()) };
-      try {
-        await this.#library.batch(scope, repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch: found.etag }]);
-        return;
-      } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
-      }
-    }
-  }
-
-  async *#documents(shelf: Shelf): AsyncGenerator<Stored<DocumentRecord>> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#parts.items.query(shelf.scope, documentsContainer.name, {
-        equals: { repository_id: shelf.place.repository_id, incarnation: shelf.place.incarnation },
-        range: { prefix: itemIds.document("") },
-        limit: 200,
-        cursor,
-      });
-      for (const { document, etag } of page.items) {
-        const { id: _, ...record } = document;
-        yield { record: record as unknown as DocumentRecord, etag };
-      }
-      cursor = page.cursor;
-    } while (cursor !== undefined);
   }
 }
 

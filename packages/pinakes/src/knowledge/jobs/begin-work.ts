@@ -2,9 +2,11 @@
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
-import { requirePurge } from "../model/access.ts";
+import { decideCollection, requirePurge } from "../model/access.ts";
 import { lifeOf } from "../model/collection-catalogue.ts";
 import { archived } from "../model/collections.ts";
+import { isLive, type Library } from "../model/library.ts";
+import type { CollectionRecord, RepositoryRecord } from "../model/records.ts";
 import type { Services } from "../services.ts";
 import { jobView, recordEtag, type JobView } from "../views.ts";
 import { tellJob } from "./operation-jobs.ts";
@@ -65,19 +67,34 @@ export async function deleteCollection(
 
 /** Returns when it is restored. */
 export async function restoreCollection(
-  { collections, deletion, jobs, operationDesk }: Pick<Services, "collections" | "deletion" | "jobs" | "operationDesk">,
+  { library, collections, deletion, jobs, operationDesk }: Pick<Services, "library" | "collections" | "deletion" | "jobs" | "operationDesk">,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
   options: Pick<DeleteOptions, "incarnation">,
 ): Promise<void> {
   const opening = { needed: "ADMIN", action: "Restoring", deleted: true, ...options } as const;
-  const { collection } = await collections.open(caller, repositoryId, collectionId, opening).catch(async (error: unknown) => {
+  const { repository, collection } = await collections.open(caller, repositoryId, collectionId, opening).catch(async (error: unknown) => {
+    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
     throw (await operationDesk.gone(caller, repositoryId, collectionId)) ?? error;
   });
+  if (isLive(collection)) throw await notDeleted(library, caller, repository, collection);
   deletion.requireRestorable(collection);
   const job = await startJob(jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
   if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
+}
+
+/** Names the life that was meant, where there is one that the caller could restore. */
+async function notDeleted(library: Library, caller: Caller, repository: RepositoryRecord, now: CollectionRecord): Promise<PinakesError> {
+  const { repository_id, collection_id, status } = now;
+  const former = (await library.displaced(caller.scope, repository_id, collection_id)).find(
+    ({ record }) => record.status === "DELETED" && decideCollection(caller, repository, record).level === "ADMIN",
+  );
+  const hint =
+    former === undefined
+      ? ""
+      : ` One that had the id before is in the trash: delete this one, and name that one with incarnation ${former.record.incarnation} (on the command line --incarnation).`;
+  return new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.${hint}`);
 }
 
 export interface ReindexInput {

@@ -6,6 +6,7 @@ import { notFound } from "../model/access.ts";
 import type { Collections } from "../model/collections.ts";
 import type { Library } from "../model/library.ts";
 import { checkLimit } from "../model/list-collections.ts";
+import { checkAskedId } from "../model/names.ts";
 import type { ListPage, Paging } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { jobView, type JobView } from "../views.ts";
@@ -80,7 +81,9 @@ export class JobDesk {
   }
 
   async #visible(caller: Caller, jobId: string): Promise<JobRecord> {
-    const job = await this.#pieces.jobs.read(requireCaller(caller), jobId);
+    const scope = requireCaller(caller);
+    checkAskedId(jobId, "job_id");
+    const job = await this.#pieces.jobs.read(scope, jobId);
     if (job === undefined || !(await seesJob(this.#pieces.library, caller, job))) throw notFound(`job "${jobId}"`);
     return job;
   }

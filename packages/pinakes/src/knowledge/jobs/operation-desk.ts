@@ -8,6 +8,7 @@ import { personalAlias, personalRepositoryId } from "../model/ids.ts";
 import type { Library } from "../model/library.ts";
 import { lifeOf } from "../model/collection-catalogue.ts";
 import { checkLimit } from "../model/list-collections.ts";
+import { checkAskedId } from "../model/names.ts";
 import { collectionsContainer } from "../model/records.ts";
 import type { ListPage, Paging } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
@@ -107,6 +108,7 @@ export class OperationDesk {
   /** The job of the same id says where it is, where there is one. */
   async #visible(caller: Caller, operationId: string): Promise<Operation> {
     const scope = requireCaller(caller);
+    checkAskedId(operationId, "operation_id");
     const what = `operation "${operationId}"`;
     const place = (await this.#pieces.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
     if (place?.incarnation === undefined || !(await seesJob(this.#pieces.library, caller, place))) throw notFound(what);

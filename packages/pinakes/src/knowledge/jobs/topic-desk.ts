@@ -16,7 +16,8 @@ export interface TopicView {
   readonly waiting: number;
   readonly in_progress: number;
   readonly failed: number;
-  readonly dead: number;
+  /** Null where the queue's own tools show dead letters, and nothing else can. */
+  readonly dead: number | null;
   /** How long the oldest of what waits or is in progress has been there; null where there is none. */
   readonly oldest_age_seconds: number | null;
 }
@@ -59,13 +60,15 @@ export class TopicDesk {
     const rows = (await unfinishedOperations(items, scope)).flatMap(({ status, stores, created_at }) =>
       stores.map((row) => ({ ...row, stuck: status === "failed", since: Date.parse(created_at) })),
     );
+    const { inspectDead } = this.#parts.queue.capabilities;
     const views: TopicView[] = [];
     for (const name of await this.topics()) {
       const own = rows.filter(({ topic, status }) => topic === name && (status === "waiting" || status === "sent"));
       const failed = own.filter(({ stuck, error }) => stuck && error !== null).length;
       const in_progress = own.filter(({ status }) => status === "sent").length;
       const oldest_age_seconds = own.length === 0 ? null : ageSeconds(clock.now(), Math.min(...own.map(({ since }) => since)));
-      views.push({ name, waiting: own.length - in_progress, in_progress, failed, dead: (await this.dead(scope, name)).length, oldest_age_seconds });
+      const dead = inspectDead ? (await this.dead(scope, name)).length : null;
+      views.push({ name, waiting: own.length - in_progress, in_progress, failed, dead, oldest_age_seconds });
     }
     return views;
   }

@@ -21,10 +21,19 @@ export interface CollectionFields {
   readonly private?: boolean | undefined;
 }
 
-export function checkFields(input: CollectionFields, repository: RepositoryRecord, quotas: Quotas): Partial<CollectionRecord> {
+/**
+ * `had` are the names that it may have whatever they are made of: its id, which is its name until somebody gives it another, and the name
+ * that it has. So what was read can be written back.
+ */
+export function checkFields(
+  input: CollectionFields,
+  repository: RepositoryRecord,
+  quotas: Quotas,
+  had: readonly (string | undefined)[] = [],
+): Partial<CollectionRecord> {
   const { name, description, chunking_strategy, allow_chunking_override, graph, metadata, allowed_groups } = input;
   const checked = {
-    ...(name === undefined || name === null ? {} : { name: checkName(name) }),
+    ...(name === undefined || name === null ? {} : { name: had.includes(name) ? name : checkName(name) }),
     ...(description === undefined ? {} : { description: checkDescription(description ?? "", quotas.descriptionCharsMax) }),
     ...(chunking_strategy === undefined
       ? {}

@@ -1,6 +1,7 @@
 /** Collections: making, reading, changing, archiving. Listing is in list-collections.ts, deleting in delete-collection.ts. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { checkChatModel } from "../extraction/index.ts";
 import type { KnowledgeParts } from "../parts.ts";
@@ -10,8 +11,9 @@ import { checkFields, type CollectionFields } from "./collection-fields.ts";
 import { requireNotHeld } from "./hold.ts";
 import { personalAlias, personalRepositoryId } from "./ids.ts";
 import { collectionDocument, isLive, type Library, type Stored } from "./library.ts";
-import { checkId } from "./names.ts";
-import { named, newCollection } from "./new-collection.ts";
+import { NameTaken, repositoryWords } from "./name-taken.ts";
+import { checkAskedId, checkAskedKey, checkId } from "./names.ts";
+import { markedName, named, newCollection } from "./new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import type { Repositories } from "./repositories.ts";
 import { TagRows } from "./tag-rows.ts";
@@ -37,6 +39,13 @@ export interface OpenOptions {
   readonly deleted?: boolean;
   /** With `deleted`: which of the lives that had the id. */
   readonly incarnation?: string | undefined;
+}
+
+interface NewLife {
+  /** The deleted life that has the id. */
+  readonly former: Stored<CollectionRecord> | undefined;
+  /** Somebody gave the name: then it is that one or none. */
+  readonly isNamed: boolean;
 }
 
 /** A collection with what its access decision was made of. */
@@ -73,8 +82,8 @@ export class Collections {
     await this.#tags.add(scope, record);
     for (let former: Stored<CollectionRecord> | undefined; ;) {
       try {
-        const { results } = await this.#library.batch(scope, repository.repository_id, this.newLife(repository, record, former));
-        return { repository, collection: record, etag: results[1]?.etag as string, decision: decideCollection(caller, repository, record) };
+        const { record: made, etag } = await this.begin(scope, repository, record, { former, isNamed: hasName(input) });
+        return { repository, collection: made, etag, decision: decideCollection(caller, repository, made) };
       } catch (error) {
         const again = await this.#deletedFormer(error, caller, record, former);
         if (again === undefined) throw await this.#createError(error, caller, record);
@@ -99,6 +108,9 @@ export class Collections {
   /** Not visible: NOT_FOUND. Deleted: the same, unless `deleted` asks for it. */
   async open(caller: Caller, repositoryId: string, collectionId: string, options: OpenOptions = {}): Promise<OpenCollection> {
     const scope = requireCaller(caller);
+    checkAskedKey(repositoryId, "repository_id");
+    checkAskedId(collectionId, "collection_id");
+    if (options.incarnation !== undefined) checkAskedId(options.incarnation, "incarnation");
     // Looking makes nothing: who has no repository of their own has no collection in it.
     const repository = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
     const [parent, current] = await this.#library.both(scope, repository, collectionId);
@@ -127,6 +139,24 @@ export class Collections {
   }
 
   async update(caller: Caller, repositoryId: string, collectionId: string, input: CollectionPatch, ifMatch?: string): Promise<OpenCollection> {
+    const to = [caller, repositoryId, collectionId] as const;
+    try {
+      return await this.#update(...to, input, ifMatch, ({ collection_id }) => collection_id);
+    } catch (error) {
+      if (!(error instanceof NameTaken) || input.name !== null) throw error;
+      return this.#update(...to, input, ifMatch, markedName);
+    }
+  }
+
+  /** @param unnamed the name of one that is to have none of its own any more */
+  async #update(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: CollectionPatch,
+    ifMatch: string | undefined,
+    unnamed: (collection: CollectionRecord) => string,
+  ): Promise<OpenCollection> {
     return this.change(caller, repositoryId, collectionId, "Changing", ifMatch, (collection, repository) => {
       const patch = checkPatchFields(withoutSame(input, collection), changeable, fixed);
       if (collection.status === "ARCHIVED") throw archived(collection);
@@ -134,10 +164,10 @@ export class Collections {
         throw new PinakesError("FORBIDDEN", "allowed_groups: who may use a collection is decided by an admin or its creator.");
       if (collection.is_default && patch.name !== undefined) throw invalid("name: the default collection cannot be renamed.");
       if (collection.is_default && patch.private === true) throw invalid("private: the default collection is never private.");
-      const checked = checkFields(patch, repository, this.#parts.quotas);
+      const checked = checkFields(patch, repository, this.#parts.quotas, [collection.collection_id, collection.name]);
       checkChatModel(checked.graph, this.#parts.chat);
       // The name that it had before anybody gave it one.
-      return patch.name === null ? { ...checked, name: collection.collection_id } : checked;
+      return patch.name === null ? { ...checked, name: unnamed(collection) } : checked;
     });
   }
 
@@ -161,7 +191,6 @@ export class Collections {
         return { repository, collection: next, etag, decision: decideCollection(caller, repository, next) };
       } catch (error) {
         if (!PinakesError.isInstance(error)) throw error;
-        if (error.code === "CONFLICT") throw nameTaken(next, error);
         // Rows of tags that somebody else took away meanwhile: with them went the etag.
         const outrun = error.code === "PRECONDITION_FAILED" || (error.code === "NOT_FOUND" && error.context.batch?.index !== 0);
         if (!outrun || (ifMatch !== undefined && error.code === "PRECONDITION_FAILED")) throw error;
@@ -182,6 +211,17 @@ export class Collections {
       etag = results[0]?.etag as string;
     }
     return etag;
+  }
+
+  /** Writes a new life. Where nobody named it and the id is the name of another, it has the id and a mark as its name: see markedName. */
+  async begin(scope: Scope, repository: RepositoryRecord, record: CollectionRecord, { former, isNamed }: NewLife): Promise<Stored<CollectionRecord>> {
+    try {
+      const { results } = await this.#library.batch(scope, repository.repository_id, this.newLife(repository, record, former));
+      return { record, etag: results[1]?.etag as string };
+    } catch (error) {
+      if (!(error instanceof NameTaken) || isNamed) throw error;
+      return this.begin(scope, repository, named({ ...record, name: markedName(record) }), { former, isNamed: true });
+    }
   }
 
   /** Makes it, in this order: the repository takes it, the record, the count; then the deleted life that has the id, where there is one. */
@@ -214,9 +254,9 @@ export class Collections {
       const known = this.#parts.embedders.models.map(({ id }) => id).join(", ");
       throw invalid(`embedding_model: ${show(embedding_model)} is not configured; there are ${known}.`);
     }
-    if ((input.name ?? undefined) === undefined && input.collection_id === undefined) throw invalid("name: is missing.");
+    if (!hasName(input) && input.collection_id === undefined) throw invalid("name: is missing.");
     const collectionId = input.collection_id === undefined ? undefined : checkId(input.collection_id, "collection_id");
-    const fields = checkFields(input, repository, this.#parts.quotas);
+    const fields = checkFields(input, repository, this.#parts.quotas, [collectionId]);
     checkChatModel(fields.graph, this.#parts.chat);
     return newCollection({
       repository,
@@ -238,11 +278,11 @@ export class Collections {
       const max = repository === undefined ? 0 : this.#collectionsMax(repository);
       return new PinakesError("LIMIT_EXCEEDED", `There are ${max} collections here already, which is the most. Delete one first.`, { cause: error });
     }
-    if (error.code !== "CONFLICT") return error;
+    if (error.code !== "CONFLICT" || error instanceof NameTaken) return error;
     const [parent, same] = await this.#library.both(caller.scope, record.repository_id, record.collection_id);
     if (parent !== undefined && same !== undefined && isLive(same.record))
-      return new PinakesError("CONFLICT", `A collection "${record.collection_id}" exists in repository "${record.repository_id}".`, { cause: error });
-    return nameTaken(record, error);
+      return new PinakesError("CONFLICT", `A collection "${record.collection_id}" exists in ${repositoryWords(record.repository_id)}.`, { cause: error });
+    return new PinakesError("CONFLICT", `Collection "${record.collection_id}" is being made or deleted by somebody else. Try again.`, { cause: error });
   }
 }
 
@@ -250,9 +290,9 @@ export function archived({ collection_id }: CollectionRecord): PinakesError {
   return new PinakesError("CONFLICT", `Collection "${collection_id}" is archived; unarchive it first.`);
 }
 
-function nameTaken(record: CollectionRecord, cause: unknown): PinakesError {
-  const detail = `A collection named "${record.name}" exists in repository "${record.repository_id}" (names ignore case). Use another name, or PATCH the existing one.`;
-  return new PinakesError("CONFLICT", detail, { cause });
+/** By whoever makes it; else the name follows from the id. */
+function hasName({ name }: Pick<CollectionFields, "name">): boolean {
+  return name !== undefined && name !== null;
 }
 
 /** Only who could restore it is told that it can be. */

@@ -2,6 +2,9 @@
  * The end of a collection, and the way back (RFC 0007). Soft: unreadable at once, every byte kept until `purge_at`. Purge: one batch marks
  * the record and begins the operation that removes it from every store. Each step names the life it means, so that a step which comes
  * late never touches another life of the same id.
+ *
+ * The record decides, and the stores follow it: whoever closed or opened them reads the record again, and does it over where somebody
+ * changed it meanwhile. The registry has an entry before the first store is touched, by which the sweep does the same after a crash.
  */
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -10,7 +13,7 @@ import type { Life, Lifecycle, Operation, Participant } from "../../lifecycle/in
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
 import { restMs, type KnowledgeWork } from "../ingest/knowledge-work.ts";
 import type { JobRecord, Jobs } from "../jobs/jobs.ts";
-import { trashMs } from "../limits.ts";
+import { dayMs, trashMs } from "../limits.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { lifeOf } from "./collection-catalogue.ts";
 import type { Collections } from "./collections.ts";
@@ -18,6 +21,12 @@ import { collectionDocument, isLive, type Library, type Stored } from "./library
 import { named } from "./new-collection.ts";
 import { itemIds, type CollectionRecord } from "./records.ts";
 import { isoTime, laterThan } from "./times.ts";
+
+/**
+ * A store that would remove its part by itself does so that much later than `purge_at`. The operation removes it at `purge_at`, by what the
+ * record says; a store knows no records, and a collection that was restored may be closed in it until the sweep has come.
+ */
+export const storeSpareMs = 30 * dayMs;
 
 export interface DeletionPieces {
   readonly parts: KnowledgeParts;
@@ -54,13 +63,16 @@ export class CollectionDeletion {
   async trash(scope: Scope, life: Life, job?: Pick<JobRecord, "attempts" | "created_at">): Promise<JsonObject> {
     const found = await this.#read(scope, life);
     const { collection_id } = life;
+    const changed = { mode: "soft", collection_id, changed_since: true };
     // A try that is repeated after a crash must not delete again what was restored since.
-    if (job !== undefined && job.attempts > 1 && isLive(found.record) && found.record.updated_at > job.created_at)
-      return { mode: "soft", collection_id, changed_since: true };
+    if (job !== undefined && job.attempts > 1 && isLive(found.record) && found.record.updated_at > job.created_at) {
+      await this.follow(scope, life);
+      return changed;
+    }
     if (found.record.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
     const { record } = isLive(found.record) ? await this.#hide(scope, found) : found;
-    await this.#close(scope, record);
-    return { mode: "soft", collection_id, purge_at: record.purge_at };
+    const now = await this.#close(scope, record);
+    return now !== undefined && isLive(now) ? changed : { mode: "soft", collection_id, purge_at: record.purge_at };
   }
 
   /** Only while the migration still holds it (RFC 0009). False where it does not any more, or somebody brought it back meanwhile. */
@@ -70,23 +82,39 @@ export class CollectionDeletion {
       if (isLive(found.record) && found.record.hold?.migration_id !== migration_id) return false;
       const hidden = isLive(found.record) ? await this.#hide(scope, found).catch(outrun) : found;
       if (hidden === undefined) continue;
-      await this.#close(scope, hidden.record);
-      const now = await this.#pieces.library.life(scope, life);
-      if (now === undefined || !isLive(now.record)) return true;
-      // Its stores may have been closed after they were opened.
-      await this.#bringBack(scope, now.record, now.record.status === "ARCHIVED");
-      return false;
+      const now = await this.#close(scope, hidden.record);
+      return now === undefined || !isLive(now);
     }
   }
 
-  /** The stores first: the record makes it readable, when all of it is back. */
-  async restore(scope: Scope, life: Life): Promise<JsonObject> {
+  /**
+   * The stores are made what the record says, until it says the same before and after. A purge that began sees to everything itself. Can be
+   * repeated, by anybody. Answers with the record; undefined where it is gone.
+   */
+  async follow(scope: Scope, life: Life): Promise<CollectionRecord | undefined> {
+    const { library } = this.#pieces;
+    for (;;) {
+      const record = (await library.life(scope, life))?.record;
+      if (record === undefined || (record.status !== "DELETED" && !isLive(record))) return record;
+      const changing = isLive(record) ? this.#bringBack(scope, record, record.status === "ARCHIVED") : this.#fence(scope, record);
+      const done = await changing.then(() => true, overtaken);
+      const now = (await library.life(scope, life))?.record;
+      if (done && now?.status === record.status && now.purge_at === record.purge_at) return now;
+    }
+  }
+
+  /**
+   * The stores first: the record makes it readable, when all of it is back. `still` is asked between the read and what follows from it: who was
+   * overtaken throws there.
+   */
+  async restore(scope: Scope, life: Life, still: () => Promise<void> = async () => {}): Promise<JsonObject> {
     const { parts, library, collections } = this.#pieces;
     const { record, etag } = await this.#read(scope, life);
+    await still();
     const done = { mode: "restore", collection_id: life.collection_id };
     if (isLive(record)) {
       // A former try got through, and its answer was lost.
-      await this.#bringBack(scope, record, record.status === "ARCHIVED");
+      await this.follow(scope, life);
       return done;
     }
     requireRestorable(record, parts.clock.now());
@@ -94,6 +122,7 @@ export class CollectionDeletion {
     if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${life.repository_id}".`);
     if (record.displaced === true && current !== undefined && isLive(current.record)) throw idTaken(record);
     const archived = record.status_before === "ARCHIVED";
+    await this.#lookSoon(scope, record);
     await this.#bringBack(scope, record, archived);
     const { displaced: _, ...rest } = record;
     const updated_at = laterThan(record.updated_at, parts.clock.now());
@@ -108,6 +137,8 @@ export class CollectionDeletion {
       await this.#putBack(scope, record, error);
       throw await this.#restoreError(scope, error, record);
     }
+    // Who deleted it may have closed them after they were opened, and read a record that was not restored yet.
+    await this.follow(scope, life);
     return done;
   }
 
@@ -160,11 +191,18 @@ export class CollectionDeletion {
     return { record, etag: results[0]?.etag as string };
   }
 
-  /** Everything but the record, of what is in the trash. A purge that began meanwhile sees to everything itself. Can be repeated. */
-  async #close(scope: Scope, record: CollectionRecord): Promise<void> {
-    if (record.status !== "DELETED") return;
-    await this.#pieces.registry.mark({ kind: "purge", tenant: scope.tenant, ...lifeOf(record) }, Date.parse(record.purge_at as string));
-    await this.#fence(scope, record);
+  /** Everything but the record, of what is in the trash. Answers with the record as it is then. Can be repeated. */
+  async #close(scope: Scope, record: CollectionRecord): Promise<CollectionRecord | undefined> {
+    if (record.status !== "DELETED") return record;
+    await this.#lookSoon(scope, record);
+    return this.follow(scope, record);
+  }
+
+  /** The sweep looks whether the stores are what the record says, when this is surely over; then it waits for `purge_at`. */
+  async #lookSoon(scope: Scope, record: CollectionRecord): Promise<void> {
+    const { registry, parts } = this.#pieces;
+    const due = Math.min(parts.clock.now() + restMs, Date.parse(record.purge_at as string));
+    await registry.mark({ kind: "purge", tenant: scope.tenant, ...lifeOf(record) }, due);
   }
 
   #hidden(record: CollectionRecord, status: "DELETED" | "DELETE_IN_PROGRESS"): CollectionRecord {
@@ -199,15 +237,13 @@ export class CollectionDeletion {
   }
 
   async #fence(scope: Scope, record: CollectionRecord): Promise<void> {
-    for (const store of this.#pieces.stores) await store.fence(scope, record, { purgeAt: Date.parse(record.purge_at as string) });
+    for (const store of this.#pieces.stores) await store.fence(scope, record, { purgeAt: Date.parse(record.purge_at as string) + storeSpareMs });
   }
 
-  /** Into the trash again, when the record is surely still there: not when the answer was lost, nor when somebody else restored it. */
+  /** Into the trash again, unless somebody else restored it. Where the answer was lost nobody knows yet: the sweep looks at it soon. */
   async #putBack(scope: Scope, record: CollectionRecord, error: unknown): Promise<void> {
     if (!PinakesError.isInstance(error) || error.retryable || error.code === "INTERNAL") return;
-    const now = await this.#pieces.library.life(scope, record);
-    if (now?.record.status !== "DELETED" || now.record.purge_at !== record.purge_at) return;
-    await this.#fence(scope, now.record);
+    await this.follow(scope, record);
   }
 
   async #read(scope: Scope, life: Life): Promise<Stored<CollectionRecord>> {
@@ -254,6 +290,12 @@ function requireRestorable({ collection_id, status, purge_at }: CollectionRecord
   if (status === "ACTIVE" || status === "ARCHIVED") throw new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.`);
   if (status === "DELETED" && now < Date.parse(purge_at as string)) return;
   throw new PinakesError("GONE", `Collection "${collection_id}" could be restored until ${purge_at}; it is being removed for good.`);
+}
+
+/** Somebody else opens or closes the same store. */
+function overtaken(error: unknown): false {
+  if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+  return false;
 }
 
 function outrun(error: unknown): undefined {

@@ -55,6 +55,13 @@ export interface NewIntake {
   readonly incarnation?: string | undefined;
 }
 
+interface AppendOptions {
+  readonly dims: number;
+  readonly signal: AbortSignal;
+  /** A sign of life, while it takes long. */
+  readonly beat: () => Promise<void> | undefined;
+}
+
 interface IntakePieces {
   readonly library: Library;
   readonly collections: Collections;
@@ -156,7 +163,7 @@ export class Intake {
         migrated: { migration_id, created_at: created_at === undefined ? "estimated" : "source" },
       },
     });
-    await this.#library.batch(scope, repository.repository_id, this.#collections.newLife(repository, record, former));
+    await this.#collections.begin(scope, repository, record, { former, isNamed: input.name !== undefined });
     return { ...placeOf(record), made: true };
   }
 
@@ -186,10 +193,10 @@ export class Intake {
   }
 
   /** The first rows decide the dimension. */
-  async appendRows(scope: Scope, { incarnation }: IntakePlace, delta: AppendInput, dims: number): Promise<void> {
+  async appendRows(scope: Scope, { incarnation }: IntakePlace, delta: AppendInput, { dims, signal, beat }: AppendOptions): Promise<void> {
     const name = ownVectorsName(incarnation);
     await this.#parts.vectors.create(scope, name, { dims });
-    await appendCompacting(this.#parts, scope, name, delta);
+    await appendCompacting(this.#parts, scope, name, delta, { signal, beat });
   }
 
   /** Rows that callers embedded themselves; none where there never were any. */

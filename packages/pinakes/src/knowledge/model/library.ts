@@ -5,6 +5,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { BatchResult, Item, ItemStore, Operation } from "../../ports/item-store.ts";
 import type { Life } from "../../lifecycle/index.ts";
 import { knowledgeLimits } from "../limits.ts";
+import { hasNameKey, NameTaken } from "./name-taken.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 
 export interface Stored<Record> {
@@ -81,7 +82,23 @@ export class Library {
 
   async batch(scope: Scope, repositoryId: string, operations: readonly Operation[]): Promise<BatchResult> {
     for (const operation of operations) if ("document" in operation) checkBytes(operation.document);
-    return this.#items.batch(scope, collectionsContainer.name, [repositoryId], operations);
+    try {
+      return await this.#items.batch(scope, collectionsContainer.name, [repositoryId], operations);
+    } catch (error) {
+      throw await this.#nameTaken(scope, repositoryId, operations, error);
+    }
+  }
+
+  /** A name that is another's, said as such: the store's own words would show how it is kept. All other errors are given back as they are. */
+  async #nameTaken(scope: Scope, repositoryId: string, operations: readonly Operation[], error: unknown): Promise<unknown> {
+    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") return error;
+    const failed = operations[error.context.batch?.index ?? -1];
+    if (failed === undefined || !("document" in failed) || !hasNameKey(failed.document)) return error;
+    const { id, name } = failed.document;
+    // A create fails with the same code where the id is taken.
+    const sameId =
+      failed.op === "create" && (await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: id as string })) !== undefined;
+    return sameId ? error : new NameTaken(name, repositoryId, error);
   }
 }
 

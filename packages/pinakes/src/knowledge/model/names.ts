@@ -1,5 +1,5 @@
 /** Names, tags, descriptions, groups and file names that people type: what is accepted, and the key under which a name is unique. */
-import { invalid, show } from "../../domain/errors.ts";
+import { invalid, show, type PinakesError } from "../../domain/errors.ts";
 import { knowledgeLimits } from "../limits.ts";
 
 const namePattern = /^[A-Za-z0-9 _-]+$/;
@@ -7,6 +7,10 @@ const idPattern = new RegExp(`^[A-Za-z0-9._-]{1,${knowledgeLimits.idCharsMax}}$`
 /** `<p>`, `</p>`, `<!--`, `<?php`: markup. "a < b" is none. */
 const markup = /<[a-z!/?]/i;
 const control = /\p{Cc}/u;
+/** Longer than any id is, and as long as it may be in a path; the stores take a little more. */
+export const askedIdCharsMax = 256;
+/** In no id of anything, and refused by the stores in words of their own. */
+const neverInId = /[\p{Cc}/\\?#\u{10ffff}]/u;
 const controlButBreaks = /[^\P{Cc}\n\t]/u;
 
 /** Letters, digits, space, "-" and "_", 1–100 characters, not only spaces. */
@@ -26,7 +30,25 @@ export function nameKey(name: string): string {
 
 export function checkId(id: unknown, where: string): string {
   if (typeof id === "string" && idPattern.test(id) && id !== "." && id !== "..") return id;
-  throw invalid(`${where}: an id has 1–${knowledgeLimits.idCharsMax} letters, digits, ".", "_" or "-"; got ${show(id)}.`);
+  throw notAnId(id, where);
+}
+
+function notAnId(id: unknown, where: string): PinakesError {
+  return invalid(`${where}: an id has 1–${knowledgeLimits.idCharsMax} letters, digits, ".", "_" or "-"; got ${show(id)}.`);
+}
+
+/**
+ * Of something that is looked for. What can be the id of nothing, and would make the store complain of keys that the caller never wrote, is
+ * refused here; whatever else is not there is not found.
+ */
+export function checkAskedId(id: unknown, where: string): void {
+  checkAskedKey(id, where);
+  if (neverInId.test(id as string)) throw notAnId(id, where);
+}
+
+/** Of a repository, which is a key by itself: of those the store refuses only what is too long, or no text. */
+export function checkAskedKey(id: unknown, where: string): void {
+  if (typeof id !== "string" || id.length > askedIdCharsMax || id.includes("\0") || !id.isWellFormed()) throw notAnId(id, where);
 }
 
 export function checkDescription(description: unknown, charsMax: number, where = "description"): string {

@@ -1,4 +1,6 @@
 /** A collection's record with every attribute filled in. */
+import { hash } from "node:crypto";
+import { knowledgeLimits } from "../limits.ts";
 import type { RepositoryRecord, CollectionRecord } from "./records.ts";
 import { defaultCollectionId } from "./ids.ts";
 import { noMetadata } from "./metadata.ts";
@@ -15,6 +17,8 @@ export interface NewCollectionParts {
 }
 
 const defaultName = "Default Collection";
+/** Of the mark that tells apart two ids that are one name: as many as make it unlikely that somebody else has it. */
+const markChars = 8;
 
 export function newCollection({ repository, caller, incarnation, now, isDefault = false, collectionId, fields = {} }: NewCollectionParts): CollectionRecord {
   const collection_id = collectionId ?? (isDefault ? defaultCollectionId(repository.embedding_model) : incarnation);
@@ -58,4 +62,15 @@ export function named(record: CollectionRecord): CollectionRecord {
     sort_name: key,
     search_text: `${record.name}\n${record.description}`.normalize("NFC").toLowerCase(),
   };
+}
+
+/**
+ * For a name that nobody gave, where the id is another's name ("Case" and "case" are two ids and one name): the id with a mark of the life.
+ * Whoever comes at the same moment has another life, hence another name, and nobody has to look which numbers are free. It is as short as
+ * every name may be.
+ */
+export function markedName({ collection_id, incarnation }: Pick<CollectionRecord, "collection_id" | "incarnation">): string {
+  // Hashed, since the life that a migration found may be called as the collection is.
+  const mark = hash("sha256", incarnation, "hex").slice(0, markChars);
+  return `${collection_id.slice(0, knowledgeLimits.nameCharsMax - markChars - 1)} ${mark}`;
 }

@@ -8,6 +8,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { noteUse } from "../documents/uses.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { Collections, OpenCollection } from "./collections.ts";
+import { NameTaken } from "./name-taken.ts";
 import { checkFileName } from "./names.ts";
 import type { Repositories } from "./repositories.ts";
 
@@ -73,7 +74,7 @@ async function created(
     return await collections.create(caller, repositoryId, { collection_id: collectionId });
   } catch (cause) {
     // Made at the same time by another use; or it is there, and not for this caller.
-    if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT") throw cause;
+    if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT" || cause instanceof NameTaken) throw cause;
     return open();
   }
 }

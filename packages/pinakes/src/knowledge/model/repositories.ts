@@ -13,7 +13,7 @@ import { newCollection } from "./new-collection.ts";
 import { isPersonalId, personalAlias, personalRepositoryId } from "./ids.ts";
 import { collectionDocument, countDocument, repositoryDocument, type Library, type Stored } from "./library.ts";
 import { checkMergedTags, checkMetadata, noMetadata } from "./metadata.ts";
-import { checkDescription, checkGroups, checkId, checkName, nameKey } from "./names.ts";
+import { checkAskedKey, checkDescription, checkGroups, checkId, checkName, nameKey } from "./names.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import { isoTime, laterThan } from "./times.ts";
 
@@ -87,6 +87,7 @@ export class Repositories {
   async get(caller: Caller, repositoryId: string, needed: Level = "READ", action = "Reading"): Promise<Stored<RepositoryRecord>> {
     const scope = requireCaller(caller);
     if (repositoryId === personalAlias) return this.personal(caller);
+    checkAskedKey(repositoryId, "repository_id");
     const found = await this.#library.repository(scope, repositoryId);
     const what = `repository "${repositoryId}"`;
     if (found === undefined) throw notFound(what);

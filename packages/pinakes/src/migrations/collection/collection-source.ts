@@ -72,10 +72,12 @@ export class CollectionSource implements MigrationSource, EntrySides {
     const { scope, userId } = caller;
     this.place = {
       retainMs: moves.trashMs,
-      register: async (migration_id, signal) => moves.register({ scope, move: this.#move, signal }, migration_id),
+      register: async (migration_id, signal, mine) => moves.register({ scope, move: this.#move, signal }, migration_id, mine),
       takeOver: async (place, migration_id) => moves.takeOver(scope, this.#move, place, migration_id),
-      giveBack: async (giving) => this.#giveBack(giving),
-      remove: async () => moves.remove(scope, this.#move, userId),
+      requireBack: async (giving) => this.#requireBack(giving),
+      giveBack: async ({ migration_id, switched, mine }) => moves.giveBack(scope, this.#move, migration_id, { switched, mine }),
+      leave: async (migration_id) => moves.leave(scope, this.#move, migration_id),
+      remove: async (signal, progress) => moves.remove({ scope, move: this.#move, signal, beat: () => progress() }, userId),
     };
   }
 
@@ -125,28 +127,26 @@ export class CollectionSource implements MigrationSource, EntrySides {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   /** Nothing is lost by it: what was written to the new one since goes to the trash with it, and only when that is said. */
-  async #giveBack({ migration_id, switched, force, verified, signal, progress }: GivingBack): Promise<void> {
+  async #requireBack({ migration_id, switched, force, verified, signal, progress, mine }: GivingBack): Promise<void> {
+    if (!switched) return;
     const { moves } = this.#parts.intake;
     const { scope } = this.#caller;
-    if (switched) {
-      await moves.requireWayBack(scope, this.#move, migration_id);
-      const place = await moves.findTarget(scope, this.#move, migration_id);
-      const requireSame = async () => {
-        if (place === undefined || force || isSame(await this.measureHeld({ name: "" }, { scope, place, signal, progress }), verified)) return;
-        throw new PinakesError(
-          "CONFLICT",
-          `Collection ${show(place.collection_id)} was written to since the switch. Roll back with force: what was written goes to the trash with it.`,
-        );
-      };
-      // Before it is held: nobody waits for a rollback that does not come.
-      await requireSame();
-      await moves.holdTarget(scope, this.#move, migration_id);
-      await requireSame().catch(async (error: unknown) => {
-        await moves.releaseTarget(scope, this.#move, migration_id);
-        throw error;
-      });
-    }
-    await moves.giveBack(scope, this.#move, migration_id, { switched });
+    await moves.requireWayBack(scope, this.#move, migration_id, mine);
+    const place = await moves.findTarget(scope, this.#move, migration_id);
+    const requireSame = async () => {
+      if (place === undefined || force || isSame(await this.measureHeld({ name: "" }, { scope, place, signal, progress }), verified)) return;
+      // Also where an earlier try held it, and died: nobody waits for a rollback that does not come.
+      await mine();
+      await moves.releaseTarget(scope, this.#move, migration_id);
+      throw new PinakesError(
+        "CONFLICT",
+        `Collection ${show(place.collection_id)} was written to since the switch. Roll back with force: what was written goes to the trash with it.`,
+      );
+    };
+    // Before it is held, and again when nobody can write to it any more.
+    await requireSame();
+    await moves.holdTarget(scope, this.#move, migration_id, mine);
+    await requireSame();
   }
 }
 

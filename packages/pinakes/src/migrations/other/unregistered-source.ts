@@ -81,21 +81,24 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     if (vectors !== null) for await (const row of this.#parts.intake.rows(scope, place)) yield entryOf(row);
   }
 
-  async *copy({ keep }: UnitName, { scope, place, deltas, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+  async *copy({ keep }: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
     const { vectors } = keep as unknown as Keep;
     if (vectors === null) return;
     const done = (checkpoint as { batches?: number } | undefined)?.batches ?? 0;
     const { dims } = (await this.#parts.vectors.stats(this.#scope, vectors)).settings;
     // Sorted: the rows come in no order that lasts.
     const ids: string[] = [];
-    for await (const { id } of this.#parts.vectors.rows(this.#scope, vectors)) ids.push(id);
+    for await (const { id } of this.#parts.vectors.rows(this.#scope, vectors)) {
+      if (ids.push(id) % idsPerBatch === 0) signal.throwIfAborted();
+      await progress();
+    }
     ids.sort();
     for (let batch = 0; batch * idsPerBatch < ids.length; batch += 1) {
       signal.throwIfAborted();
       if (batch < done) continue;
       const some = ids.slice(batch * idsPerBatch, (batch + 1) * idsPerBatch);
       const upsert = (await this.#parts.vectors.get(this.#scope, vectors, some)).flatMap((row) => (row === undefined ? [] : [row]));
-      await this.#parts.intake.appendRows(scope, place, { deltaId: `${deltas}.${batch}`, upsert }, dims);
+      await this.#parts.intake.appendRows(scope, place, { deltaId: `${deltas}.${batch}`, upsert }, { dims, signal, beat: () => progress() });
       yield { checkpoint: { batches: batch + 1 }, copied: Math.min(ids.length, (batch + 1) * idsPerBatch) };
     }
   }

@@ -15,6 +15,7 @@ export interface RowRules {
 
 /** @param dims of the rows before; undefined for the first */
 export function checkRow(row: ForeignRow, dims: number | undefined, { text_field, lossy }: RowRules): CheckedRow {
+  if (row.fault !== undefined) throw invalid(row.fault);
   if (row.lost !== undefined && lossy !== true) throw invalid(`${row.lost} cannot be kept; say "lossy" if that may be lost.`);
   const id = checkId(row.id);
   const vector = checkVector(row.vector, dims);

@@ -3,48 +3,68 @@ import { createReadStream } from "node:fs";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { migrationLimits } from "../limits.ts";
-import type { ForeignRow } from "./row-reader.ts";
+import { faultyRow, type ForeignRow } from "./row-reader.ts";
 
+/** A line that is no object is told, and those after it are read. */
 export async function* readJsonLines(path: string, name: string): AsyncGenerator<ForeignRow> {
   let line = 0;
-  for await (const text of linesOf(path, () => `${name} line ${line + 1}`)) {
+  for await (const text of wholeLines(path)) {
     line += 1;
-    if (text.trim() !== "") yield foreignRow(parse(text, `${name} line ${line}`), `${name} line ${line}`);
+    const where = `${name} line ${line}`;
+    if (text === tooLong) yield faultyRow(where, `${tooLongWords} What comes after it was not read.`);
+    else if (text.trim() !== "") yield rowOf(text, where);
   }
+}
+
+function rowOf(text: string, where: string): ForeignRow {
+  const value = objectOf(text);
+  return typeof value === "string" ? faultyRow(where, value) : foreignRow(value, where);
 }
 
 /** The text of a file line by line. `where` is the line that is being read. */
 export async function* linesOf(path: string, where: () => string): AsyncGenerator<string> {
+  for await (const line of wholeLines(path)) {
+    if (line === tooLong) throw new PinakesError("LIMIT_EXCEEDED", `${where()}: ${tooLongWords}`);
+    yield line;
+  }
+}
+
+export function parse(text: string, where: string): JsonObject {
+  const value = objectOf(text);
+  if (typeof value === "string") throw invalid(`${where}: ${value}`);
+  return value;
+}
+
+const tooLong = Symbol("a line that is too long");
+const tooLongWords = `is longer than ${migrationLimits.lineCharsMax} characters; write one row a line.`;
+
+/** Ends after one that is too long: where the next one begins is not looked for. */
+async function* wholeLines(path: string): AsyncGenerator<string | typeof tooLong> {
   let rest = "";
   const file = createReadStream(path, { encoding: "utf8", highWaterMark: 1_048_576 });
   try {
     for await (const chunk of file as AsyncIterable<string>) {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() as string;
-      for (const line of lines) yield checkLine(line, where);
-      checkLine(rest, where);
+      const long = [...lines, rest].findIndex(({ length }) => length > migrationLimits.lineCharsMax);
+      yield* long < 0 ? lines : lines.slice(0, long);
+      if (long >= 0) return yield tooLong;
     }
   } catch (error) {
-    if (PinakesError.isInstance(error)) throw error;
     throw new PinakesError("NOT_FOUND", `${path}: cannot be read: ${(error as Error).message}.`, { cause: error });
   }
   if (rest !== "") yield rest;
 }
 
-function checkLine(line: string, where: () => string): string {
-  if (line.length <= migrationLimits.lineCharsMax) return line;
-  throw new PinakesError("LIMIT_EXCEEDED", `${where()}: is longer than ${migrationLimits.lineCharsMax} characters; write one row a line.`);
-}
-
-export function parse(text: string, where: string): JsonObject {
+/** The object of a line, or what is wrong with it. */
+function objectOf(text: string): JsonObject | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalid(`${where}: is not JSON: ${(error as Error).message}.`, { cause: error });
+    return `is not JSON: ${(error as Error).message}.`;
   }
-  if (!isJsonObject(value)) throw invalid(`${where}: must be an object.`);
-  return value;
+  return isJsonObject(value) ? value : "must be an object.";
 }
 
 /** By the first name that a row has. */

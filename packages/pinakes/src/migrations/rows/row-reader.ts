@@ -11,11 +11,18 @@ export interface ForeignRow {
   readonly metadata?: unknown;
   /** What cannot be kept, in words. */
   readonly lost?: string | undefined;
+  /** Why it is no row at all, in words. */
+  readonly fault?: string | undefined;
+}
+
+/** In the place of a row that cannot be read, or of all that come after it. */
+export function faultyRow(where: string, fault: string): ForeignRow {
+  return { where, fault, id: undefined, vector: undefined };
 }
 
 export interface RowReader extends AsyncDisposable {
   units(signal: AbortSignal): AsyncIterable<FoundUnit>;
-  /** In the same order, however often. A fault of the file itself is thrown, with its place. */
+  /** In the same order, however often. What a retry may mend is thrown; what is wrong with a file is a row with a fault. */
   rows(unit: UnitName, signal: AbortSignal): AsyncIterable<ForeignRow>;
 }
 

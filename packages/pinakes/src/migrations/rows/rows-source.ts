@@ -65,7 +65,12 @@ export class RowsSource implements MigrationSource, EntrySides {
       batch += 1;
       copied += rows.length;
       if (batch <= done) return undefined;
-      await this.#intake.appendRows(scope, place, { deltaId: `${deltas}.${batch}`, upsert: rows }, (rows[0] as CheckedRow).vector.length);
+      await this.#intake.appendRows(
+        scope,
+        place,
+        { deltaId: `${deltas}.${batch}`, upsert: rows },
+        { dims: (rows[0] as CheckedRow).vector.length, signal, beat: () => progress() },
+      );
       return { checkpoint: { batches: batch }, copied };
     };
     // Those that are here already are read, too.

@@ -78,7 +78,12 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   ],
   listCollections: [{ kind: "thing" }, { kind: "thing", query: () => "status=all&q=a" }],
   listAllCollections: [list, { kind: "list", query: () => "status=all&sort=name" }, { kind: "list", query: () => "status=all&sort=last_used_at" }],
-  manageCollections: [{ kind: "free", body: () => ({ operation: "list-collections", tag_filter: ["a"] }), changes: false }],
+  manageCollections: [
+    { kind: "free", body: () => ({ operation: "list-collections", tag_filter: ["a"] }), changes: false },
+    withBody(({ cid }) => ({ operation: "archive-collection", collection: cid })),
+    withBody(({ cid }) => ({ operation: "delete-collection", collection: cid, confirm: cid })),
+    withBody(({ rid, cid }) => ({ operation: "migrate-collection", repository: rid, collection: cid, target_collection: "taken" })),
+  ],
   getCollection: [thing, { kind: "thing", query: () => "deleted=true" }],
   updateCollection: [withBody(() => ({ description: "taken over", private: false })), odd(() => ({ name: "" })), odd(() => ({ colour: "red" }))],
   deleteCollection: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, { kind: "thing", query: ({ cid }) => `confirm=${cid}&purge=true` }, thing],

@@ -136,7 +136,9 @@ function expectedStatus({ id, how }: Call, { admin }: Who): number {
 }
 
 export function expectBytesOf({ text, headers }: Reply, never: Reply, what: string): void {
-  expect(text, what).toBe(never.text);
+  // The facade's answers say when they were given.
+  const timeless = (body: string) => body.replace(/"timestamp":"[^"]*"/, '"timestamp":""');
+  expect(timeless(text), what).toBe(timeless(never.text));
   const shown = (from: Headers) => [...from].filter(([name]) => !name.startsWith("ratelimit"));
   expect(shown(headers), what).toEqual(shown(never.headers));
 }

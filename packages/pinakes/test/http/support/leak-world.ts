@@ -141,12 +141,13 @@ export async function stateOf(server: TestServer, { boss, targets }: LeakWorld):
       for (const { kind, partition, id, etag, document } of page.changes) {
         const place = JSON.stringify([partition, id]);
         records.delete(place);
-        if (kind === "put") records.set(place, { etag, document });
+        // The sweep fences again what lies in the trash, as it is: a new etag of a fence is no change of anybody's.
+        if (kind === "put") records.set(place, id === "fence" ? { document } : { etag, document });
       }
       ({ cursor } = page);
       if (page.changes.length === 0) break;
     }
-    hash.update(JSON.stringify([...records]));
+    hash.update(JSON.stringify([...records].toSorted(([a], [b]) => (a < b ? -1 : 1))));
   }
   hash.update((await server.call("GET", "/v1/evaluations", { key: boss })).text);
   for (const prefix of ["knowledge/", "evaluations/"]) hash.update(JSON.stringify((await server.pinakes.objects.list(scope, prefix, { limit: 1000 })).keys));

@@ -81,7 +81,14 @@ export class World implements AsyncDisposable {
     const common = { clock, system, callerOf: makeCaller, newId: () => randomUUID(), log: () => {}, owner, sources };
     const migrations = await new Migrations({ ...stores, ...common, knowledge: opened.knowledge, intake: opened.intake }).open();
     gate.on = true;
-    return new Process(this, { knowledge: opened.knowledge, lifecycle: opened.lifecycle, migrations, calls, close: () => opened.close() });
+    return new Process(this, {
+      knowledge: opened.knowledge,
+      lifecycle: opened.lifecycle,
+      migrations,
+      calls,
+      sweep: () => opened.sweep(new AbortController().signal),
+      close: () => opened.close(),
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -97,6 +104,8 @@ interface ProcessParts {
   readonly lifecycle: Lifecycle;
   readonly migrations: Migrations;
   readonly calls: Calls;
+  /** One round over what is unfinished of collections. */
+  readonly sweep: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -106,14 +115,17 @@ export class Process implements ProcessParts {
   readonly lifecycle: Lifecycle;
   readonly migrations: Migrations;
   readonly calls: Calls;
+  /** One round over what is unfinished of collections. */
+  readonly sweep: () => Promise<void>;
   readonly close: () => Promise<void>;
 
-  constructor(world: World, { knowledge, lifecycle, migrations, calls, close }: ProcessParts) {
+  constructor(world: World, { knowledge, lifecycle, migrations, calls, sweep, close }: ProcessParts) {
     this.world = world;
     this.knowledge = knowledge;
     this.lifecycle = lifecycle;
     this.migrations = migrations;
     this.calls = calls;
+    this.sweep = sweep;
     this.close = close;
   }
 

@@ -14,6 +14,7 @@ import type { Lifecycle, Participant } from "../../../lifecycle/index.ts";
 import { Shelf } from "../../documents/shelf.ts";
 import { removeAbandoned } from "../../ingest/preparations.ts";
 import { removeLeftovers } from "../../ingest/removals.ts";
+import { settleReindex } from "../../ingest/settle-reindex.ts";
 import { lifeOf } from "../../model/collection-catalogue.ts";
 import type { CollectionDeletion } from "../../model/delete-collection.ts";
 import { freedBy, heldBy } from "../../model/hold.ts";
@@ -45,6 +46,9 @@ export interface MoveOptions {
   readonly signal: AbortSignal;
   readonly beat?: Beat | undefined;
 }
+
+/** Throws where another process has the work by now. */
+export type Mine = () => Promise<void>;
 
 export interface TargetPlace {
   readonly repository_id: string;
@@ -79,7 +83,7 @@ export class CollectionMover {
     return { created_at: record.created_at, problems: await problemsOf(this.#pieces, { scope, move, record, allowPartial }) };
   }
 
-  /** What the new life has to hold; `target` is any, until there is one. */
+  /** What the new life has to hold, whether there is one or not. */
   async *wanted({ scope, move, signal, beat }: MoveOptions, problem?: (where: string, reason: string) => void): AsyncGenerator<LifeRow> {
     const { record } = await this.#source(scope, move);
     const [from, to] = [await this.#repository(scope, move.from.repository_id), await this.#repository(scope, move.to.repository_id)];
@@ -94,12 +98,14 @@ export class CollectionMover {
   }
 
   /** Holds both; what was under way in the old one has come to its end before the first row is read. UNAVAILABLE until then. */
-  async register({ scope, move, signal }: MoveOptions, migration_id: string): Promise<TargetPlace> {
+  async register({ scope, move, signal }: MoveOptions, migration_id: string, mine: Mine): Promise<TargetPlace> {
     await this.#source(scope, move);
-    const record = await this.#hold(scope, move.from, migration_id);
+    const record = await this.#hold(scope, move.from, migration_id, mine);
     if (!isLive(record)) throw new PinakesError("CONFLICT", `Collection ${show(record.collection_id)} was deleted; roll the migration back.`);
     await this.#quiet(scope, record, signal);
-    return makeTarget(this.#pieces, scope, { move, source: record, migration_id });
+    // Read again: it has the model of a re-index that was settled just now.
+    const { record: source } = await this.#source(scope, move);
+    return makeTarget(this.#pieces, scope, { move, source, migration_id, mine });
   }
 
   async *copy({ scope, move, signal, beat }: MoveOptions, to: TargetPlace, label: string, from: CopyPlace | undefined): AsyncGenerator<CopyPlace> {
@@ -132,11 +138,11 @@ export class CollectionMover {
   }
 
   /** Before anything changes: GONE where the old life is, CONFLICT where its id is somebody else's now. What an earlier try hid is shown again. */
-  async requireWayBack(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
+  async requireWayBack(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
     try {
       await this.#requireWayBack(scope, from);
     } catch (error) {
-      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id);
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, mine);
       throw error;
     }
   }
@@ -160,9 +166,9 @@ export class CollectionMover {
   }
 
   /** From here on nobody else writes to it. CONFLICT where another migration holds it. */
-  async holdTarget(scope: Scope, move: Move, migration_id: string): Promise<void> {
+  async holdTarget(scope: Scope, move: Move, migration_id: string, mine: Mine): Promise<void> {
     const life = await this.findTarget(scope, move, migration_id);
-    if (life !== undefined) await this.#hold(scope, life, migration_id);
+    if (life !== undefined) await this.#hold(scope, life, migration_id, mine);
   }
 
   async releaseTarget(scope: Scope, move: Move, migration_id: string): Promise<void> {
@@ -172,23 +178,39 @@ export class CollectionMover {
 
   /**
    * The new life to the trash; the old one out of it, where the switch put it there. The new one is held until the end, also in the trash: by
-   * that another try knows that it was put there for this.
+   * that another try knows that it was put there for this. Who was overtaken undoes nothing that came after.
    */
-  async giveBack(scope: Scope, { from, to }: Move, migration_id: string, { switched }: { readonly switched: boolean }): Promise<void> {
+  async giveBack(
+    scope: Scope,
+    { from, to }: Move,
+    migration_id: string,
+    { switched, mine }: { readonly switched: boolean; readonly mine: Mine },
+  ): Promise<void> {
     const { deletion, library } = this.#pieces;
     const target = await this.#target(scope, to, migration_id);
     if (target !== undefined && isLive(target.record)) {
       const life = lifeOf(target.record);
-      do await this.#hold(scope, life, migration_id);
+      do await this.#hold(scope, life, migration_id, mine);
       while (!(await deletion.trashHeld(scope, life, migration_id)));
     }
     for (let free = false; !free;) {
       const old = await library.life(scope, from);
-      if (switched && old?.record.status === "DELETED") await this.#restore(scope, { from, to }, migration_id);
+      if (switched && old?.record.status === "DELETED") await this.#restore(scope, { from, to }, migration_id, mine);
       // On what was read: a switch that was overtaken may be hiding it only now.
       else free = old === undefined || (await this.#free(scope, old, migration_id));
     }
     if (target !== undefined) await this.#release(scope, lifeOf(target.record), migration_id);
+  }
+
+  /** After a rollback: what a copy that was overtaken by it made or held since. What is not held by this migration is somebody else's. */
+  async leave(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
+    const target = await this.#target(scope, to, migration_id);
+    if (target !== undefined && target.record.hold?.migration_id === migration_id) {
+      const life = lifeOf(target.record);
+      await this.#pieces.deletion.trashHeld(scope, life, migration_id);
+      await this.#release(scope, life, migration_id);
+    }
+    await this.#release(scope, from, migration_id);
   }
 
   /** When a life in the trash goes for good; null where it is not in the trash. */
@@ -198,10 +220,12 @@ export class CollectionMover {
   }
 
   /** For good, now. What is gone already is. */
-  async remove(scope: Scope, { from }: Move, createdBy: string): Promise<void> {
+  async remove({ scope, move: { from }, signal, beat }: MoveOptions, createdBy: string): Promise<void> {
     const { deletion, lifecycle, library } = this.#pieces;
     if ((await library.life(scope, from)) === undefined) return;
     await deletion.begin(scope, from, { createdBy });
+    signal.throwIfAborted();
+    await beat?.();
     const operation = await lifecycle.finish(scope, from);
     if (operation !== undefined && operation.status !== "done")
       throw new PinakesError(
@@ -211,27 +235,28 @@ export class CollectionMover {
   }
 
   /** Where the old one cannot come back after all, the new one stays. */
-  async #restore(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
+  async #restore(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
     try {
-      await this.#pieces.deletion.restore(scope, from);
+      await this.#pieces.deletion.restore(scope, from, mine);
     } catch (error) {
-      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id);
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, mine);
       throw error;
     }
   }
 
   /** The new life as it was before the rollback: not in the trash, and open. */
-  async #keep(scope: Scope, to: Move["to"], migration_id: string): Promise<void> {
+  async #keep(scope: Scope, to: Move["to"], migration_id: string, mine: Mine): Promise<void> {
     const target = await this.#target(scope, to, migration_id);
     if (target === undefined) return;
     const life = lifeOf(target.record);
-    if (!isLive(target.record)) await this.#pieces.deletion.restore(scope, life);
+    await mine();
+    if (!isLive(target.record)) await this.#pieces.deletion.restore(scope, life, mine);
     await this.#release(scope, life, migration_id);
   }
 
-  /** False: it is not any more what it was when it was read. */
+  /** A live one is written also where it is not held: a copy that was overtaken may be about to hold it as it was. False: it is not any more what was read. */
   async #free(scope: Scope, { record, etag }: Stored<CollectionRecord>, migration_id: string): Promise<boolean> {
-    const freed = freedBy(record, migration_id);
+    const freed = freedBy(record, migration_id) ?? (isLive(record) ? record : undefined);
     return freed === undefined || (await this.#replace(scope, freed, record, etag)) !== undefined;
   }
 
@@ -246,8 +271,14 @@ export class CollectionMover {
     }
   }
 
-  async #hold(scope: Scope, life: TargetPlace, migration_id: string): Promise<CollectionRecord> {
-    return (await this.#change(scope, life, (record) => heldBy(record, migration_id))).record;
+  /** While it is live. `mine` is asked between the read and the write: who ends a hold changes the record, so one that was overtaken holds nothing. */
+  async #hold(scope: Scope, life: TargetPlace, migration_id: string, mine: Mine): Promise<CollectionRecord> {
+    const { record } = await this.#change(scope, life, async (before) => {
+      const held = isLive(before) ? heldBy(before, migration_id) : undefined;
+      if (held !== undefined) await mine();
+      return held;
+    });
+    return record;
   }
 
   /** Also in the trash. Nothing happens where it is gone, or held by another. */
@@ -264,7 +295,10 @@ export class CollectionMover {
     const wait = (what: string) =>
       new PinakesError("UNAVAILABLE", `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`);
     if (uploading + pending + indexing > 0) throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
-    if (((await shelf.fence())?.record.next ?? null) !== null) throw wait("is being indexed anew");
+    const fence = (await shelf.fence())?.record;
+    if ((fence?.next ?? null) !== null) throw wait("is being indexed anew");
+    // What a re-index has still to do after its switch: its job may come when the copy is made, and finds nothing to do then.
+    if (fence !== undefined) await settleReindex(this.#pieces, shelf, fence, signal);
     await removeLeftovers(parts, shelf, signal);
     // What a re-index prepared in vain goes now: the records of it are not moved, and nobody could find it in the new place.
     const abandoned = await removeAbandoned(parts, shelf, { begunBefore: parts.clock.now(), signal });
@@ -297,11 +331,15 @@ export class CollectionMover {
   }
 
   /** Read, change, write back; again when somebody else was faster. Of any life, also one in the trash. */
-  async #change(scope: Scope, life: TargetPlace, change: (record: CollectionRecord) => CollectionRecord | undefined): Promise<Stored<CollectionRecord>> {
+  async #change(
+    scope: Scope,
+    life: TargetPlace,
+    change: (record: CollectionRecord) => CollectionRecord | undefined | Promise<CollectionRecord | undefined>,
+  ): Promise<Stored<CollectionRecord>> {
     for (;;) {
       const found = await this.#pieces.library.life(scope, life);
       if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
-      const next = change(found.record);
+      const next = await change(found.record);
       if (next === undefined) return found;
       const changed = await this.#replace(scope, next, found.record, found.etag);
       if (changed !== undefined) return changed;

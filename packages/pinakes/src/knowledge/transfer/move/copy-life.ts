@@ -88,14 +88,16 @@ async function* copyPassages(parts: LifeStores, work: LifeToCopy, after: string 
 /** In the order of their ids: the rows come in no order that lasts. */
 async function* copyVectors(
   parts: LifeStores,
-  { scope, names, label, signal }: LifeToCopy,
+  { scope, names, label, signal, beat }: LifeToCopy,
   { from, to, phase }: { readonly from: string; readonly to: string; readonly phase: "passages" | "rows" },
   after: string | undefined,
 ): AsyncGenerator<Step> {
   const settings = await settingsOfVectors(parts, scope, from);
   if (settings === undefined) return;
   const ids: string[] = [];
-  for await (const { id } of parts.vectors.rows(scope, from)) ids.push(id);
+  for await (const { id } of alive(parts.vectors.rows(scope, from), beat)) {
+    if (ids.push(id) % rowsPerStep === 0) signal.throwIfAborted();
+  }
   ids.sort();
   for (let step = after === undefined ? 0 : Number(after); step * rowsPerStep < ids.length; step += 1) {
     signal.throwIfAborted();
@@ -103,7 +105,7 @@ async function* copyVectors(
     const rows = (await parts.vectors.get(scope, from, some)).flatMap((row) => (row === undefined ? [] : [row]));
     const upsert = phase === "rows" ? rows : rows.map((row) => ({ ...row, metadata: names.passage(row.metadata) }));
     await parts.vectors.create(scope, to, settings);
-    await appendCompacting(parts, scope, to, { deltaId: `${label}.${phase}.${step}`, upsert });
+    await appendCompacting(parts, scope, to, { deltaId: `${label}.${phase}.${step}`, upsert }, { signal, beat });
     yield { after: String(step + 1), copied: upsert.length };
   }
 }

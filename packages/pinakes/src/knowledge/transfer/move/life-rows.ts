@@ -108,8 +108,8 @@ async function* objectRows({ items, objects }: LifeStores, { scope, record, sign
 
 async function* noPieces(): AsyncGenerator<Uint8Array> {}
 
-/** Pieces of an object, each of which is a sign of life: one object may take longer than anybody waits. */
-export async function* alive(pieces: AsyncIterable<Uint8Array>, beat: Beat | undefined): AsyncGenerator<Uint8Array> {
+/** Pieces of an object, or rows, each of which is a sign of life: all of them may take longer than anybody waits. */
+export async function* alive<Piece>(pieces: AsyncIterable<Piece>, beat: Beat | undefined): AsyncGenerator<Piece> {
   for await (const piece of pieces) {
     yield piece;
     const waiting = beat?.();

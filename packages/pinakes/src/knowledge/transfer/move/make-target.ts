@@ -9,7 +9,7 @@ import { itemIds, type CollectionRecord, type FenceRecord } from "../../model/re
 import { TagRows } from "../../model/tag-rows.ts";
 import { isoTime, laterThan } from "../../model/times.ts";
 import type { KnowledgeParts } from "../../parts.ts";
-import type { MoverPieces, TargetPlace } from "./collection-mover.ts";
+import type { Mine, MoverPieces, TargetPlace } from "./collection-mover.ts";
 import type { Move } from "./may-move.ts";
 import { targetSettings, type Repositories } from "./target-settings.ts";
 
@@ -17,6 +17,7 @@ export interface NewTarget {
   readonly move: Move;
   readonly source: CollectionRecord;
   readonly migration_id: string;
+  readonly mine: Mine;
 }
 
 /** The name it has; a collection that is named as its id is named as its new one. */
@@ -46,6 +47,7 @@ export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTa
     }
     const record = recordOf(parts, repositories, input);
     await new TagRows(parts.items).add(scope, record);
+    await input.mine();
     try {
       await library.batch(scope, move.to.repository_id, pieces.collections.newLife(repository.record, record, found));
     } catch (error) {

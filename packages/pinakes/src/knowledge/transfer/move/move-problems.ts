@@ -23,7 +23,8 @@ export async function problemsOf(pieces: MoverPieces, check: MoveToCheck): Promi
   const { to } = move;
   const [repository, there] = await library.both(scope, to.repository_id, to.collection_id);
   const from = await library.repository(scope, move.from.repository_id);
-  if (repository === undefined || from === undefined) return [`goes to repository ${show(to.repository_id)}, which does not exist.`];
+  if (from === undefined) return [`is in repository ${show(move.from.repository_id)}, which does not exist any more.`];
+  if (repository === undefined) return [`goes to repository ${show(to.repository_id)}, which does not exist.`];
   const where = `collection ${show(to.collection_id)} of repository ${show(to.repository_id)}`;
   const documents = (await new Shelf(parts.items, scope, record).stats())?.record.document_count ?? 0;
   const { documentsPerCatalogMax, documentsPerCollectionMax } = parts.quotas;

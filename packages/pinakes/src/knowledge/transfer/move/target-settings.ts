@@ -14,8 +14,7 @@ export interface Repositories {
 
 export function targetSettings({ from, to }: Repositories, source: CollectionRecord): Partial<CollectionRecord> {
   const settings = { ...settingsOf(source), allowed_groups: targetGroups({ from, to }, source) };
-  // In a user's own repository nobody but that user sees anything, whatever the records say; outside of it they have to.
-  const owner = to.owner ?? (from.repository_id === to.repository_id ? null : from.owner);
+  const owner = ownerOf({ from, to });
   return owner === null ? settings : { ...settings, created_by: owner, private: true };
 }
 
@@ -31,9 +30,26 @@ export function accessProblems({ from, to }: Repositories, source: CollectionRec
     : [`is open to ${outside.join(", ")}, whom repository ${show(to.repository_id)} does not let in; change allowed_groups of either.`];
 }
 
-/** null: whomever the new repository lets in. */
-function targetGroups({ from, to }: Repositories, { allowed_groups }: CollectionRecord): readonly string[] | null {
-  if (from.repository_id === to.repository_id) return allowed_groups;
+/** In a user's own repository nobody but that user sees anything, whatever the records say; outside of it they have to. */
+function ownerOf({ from, to }: Repositories): string | null {
+  return to.owner ?? (from.repository_id === to.repository_id ? null : from.owner);
+}
+
+/**
+ * null: whomever the new repository lets in. Of a private one nobody but its maker sees anything, whatever its groups are: those that the
+ * new repository does not let in are left out.
+ */
+function targetGroups(repositories: Repositories, source: CollectionRecord): readonly string[] | null {
+  const { from, to } = repositories;
+  if (from.repository_id === to.repository_id) return source.allowed_groups;
+  const groups = sameGroups(repositories, source);
+  if (!source.private && ownerOf(repositories) === null) return groups;
+  const within = groups?.filter((group) => to.allowed_groups?.includes(group) ?? true) ?? [];
+  return within.length === 0 ? null : within;
+}
+
+/** Those to whom it is open where it is. */
+function sameGroups({ from, to }: Repositories, { allowed_groups }: CollectionRecord): readonly string[] | null {
   const parent = from.allowed_groups;
   if (allowed_groups !== null) return parent === null ? allowed_groups : allowed_groups.filter((group) => parent.includes(group));
   const sameOrLess = parent === null || (to.allowed_groups?.every((group) => parent.includes(group)) ?? false);

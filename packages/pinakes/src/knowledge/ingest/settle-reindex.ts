@@ -1,0 +1,86 @@
+/**
+ * What comes after the switch of a re-index: the record has the model of the new generation, and what was prepared is what is live. Can be
+ * repeated, by anybody: the job does it, and so does a migration that is about to copy, since a job may come late or never. Every write is
+ * on condition of what was read, so whoever comes second changes nothing.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Shelf } from "../documents/shelf.ts";
+import { collectionDocument, type Library, type Stored } from "../model/library.ts";
+import { documentsContainer, itemIds, type DocumentRecord, type FenceRecord } from "../model/records.ts";
+import { laterThan } from "../model/times.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { parted } from "./graph-support.ts";
+import { removal, removeLeftovers } from "./removals.ts";
+
+const pageDocuments = 200;
+
+interface SettlePieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+}
+
+/** By what the fence says. Nothing happens where all of it is settled. */
+export async function settleReindex(
+  { parts, library }: SettlePieces,
+  shelf: Shelf,
+  { generation, embedding_model }: Pick<FenceRecord, "generation" | "embedding_model">,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (embedding_model !== undefined) await recordModel({ parts, library }, shelf, embedding_model);
+  for await (const found of documentsOf(parts, shelf)) {
+    signal?.throwIfAborted();
+    if (found.record.prepared?.generation === generation) await settleDocument(parts, shelf, found);
+  }
+  // Also what a process that died here has left.
+  await removeLeftovers(parts, shelf, signal);
+}
+
+export async function* documentsOf({ items }: Pick<KnowledgeParts, "items">, shelf: Shelf): AsyncGenerator<Stored<DocumentRecord>> {
+  let cursor: string | undefined;
+  do {
+    const page = await items.query(shelf.scope, documentsContainer.name, {
+      equals: { repository_id: shelf.place.repository_id, incarnation: shelf.place.incarnation },
+      range: { prefix: itemIds.document("") },
+      limit: pageDocuments,
+      cursor,
+    });
+    for (const { document, etag } of page.items) {
+      const { id: _, ...record } = document;
+      yield { record: record as unknown as DocumentRecord, etag };
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+async function settleDocument({ clock }: KnowledgeParts, shelf: Shelf, { record, etag }: Stored<DocumentRecord>): Promise<void> {
+  const { prepared } = record;
+  if (prepared === null || prepared === undefined) return;
+  const settled: DocumentRecord = { ...record, live: prepared, prepared: null, indexed_at: prepared.indexed_at };
+  const chunks = prepared.chunk_count - (record.live?.chunk_count ?? 0);
+  const { graph, stale } = parted(settled, "stays");
+  const document = shelf.document(itemIds.document(record.document_id), { ...settled, ...(graph === undefined ? {} : { graph }) });
+  try {
+    await shelf.clean([
+      { op: "replace", document, ifMatch: etag },
+      ...(chunks === 0 ? [] : [shelf.move({ from: record.status, to: record.status, chunks })]),
+      ...(stale.length === 0 ? [] : [removal(shelf, record, `settled-${prepared.generation}`, { sources: stale, now: clock.now() })]),
+    ]);
+  } catch (error) {
+    // Replaced, deleted or settled meanwhile, which saw to it.
+    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+  }
+}
+
+async function recordModel({ parts, library }: SettlePieces, { scope, place }: Shelf, model: string): Promise<void> {
+  for (;;) {
+    const found = await library.life(scope, place);
+    if (found === undefined || found.record.embedding_model === model) return;
+    const record = { ...found.record, embedding_model: model, updated_at: laterThan(found.record.updated_at, parts.clock.now()) };
+    try {
+      await library.batch(scope, place.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch: found.etag }]);
+      return;
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+    }
+  }
+}
