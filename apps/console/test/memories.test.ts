@@ -1,6 +1,17 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, scrollUntil, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  scrollUntil,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const hostile = "<b>bold</b><img src=x onerror='document.title=1'>";
@@ -51,7 +62,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     await scrollUntil(feed, feed.getByText(`Message ${messages - 1} about`));
     await feed.getByText("in the context", { exact: true }).last().waitFor();
     expect(await feed.getByRole("article").count()).toBeLessThan(60);
-    expect(await page.title()).toBe("Pinakes");
+    await eventually(() => page.title()).toBe("Memories · Pinakes");
     await close();
   });
 

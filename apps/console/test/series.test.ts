@@ -3,6 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   browserPath,
+  eventually,
   closeByEscape,
   expectAccessible,
   expectNoSidewaysScroll,
@@ -77,7 +78,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await page.getByLabel("Up to and with (UTC)").fill("2001-01-02");
     await page.getByText("At most 400 days are shown at once").waitFor({ state: "detached" });
     await page.getByText("Nothing was measured in this time").first().waitFor();
-    expect(await page.title()).toBe("Pinakes");
+    await eventually(() => page.title()).toBe("Metrics · Pinakes");
     await close();
   });
 

@@ -1,5 +1,5 @@
 /** A store fails, a file is gone: each is seen with its reason, and mended. */
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -42,6 +42,36 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await closeByEscape(report);
     // The list behind it has it, too, without a reload.
     await page.getByRole("row").filter({ hasText: "Knowledge / stuck" }).getByText("done").waitFor();
+    await close();
+  });
+
+  it("R-TG-50 a store whose folder is gone for a file cannot count: the report has a dash for it, never a zero, until it is mended", async () => {
+    await server.make("blocked");
+    await server.upload("blocked", "a.txt", "words");
+    const content = await server.contentOf("blocked");
+    const life = /^.*\/knowledge\.d\/[^/]+/.exec(content)?.[0] as string;
+    await rename(life, `${life}.aside`);
+    await writeFile(life, "in the way");
+    const { job_id } = await server.api<{ job_id: string }>("DELETE", "/v1/repositories/kb/collections/blocked?purge=true&confirm=blocked");
+    const objects = async () => {
+      const { stores } = await server.api<{ stores: { store: string; remaining: number | null; error: unknown }[] }>("GET", `/v1/operations/${job_id}`);
+      return stores.find(({ store }) => store === "objects");
+    };
+    await eventually(async () => (await objects())?.error ?? null).not.toBeNull();
+    expect(await objects()).toMatchObject({ remaining: null });
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/deletions");
+    const row = page.getByRole("row").filter({ hasText: "Knowledge / blocked" });
+    await row.getByTitle("not counted yet").waitFor();
+    await row.getByRole("cell").first().click();
+    const report = page.getByRole("dialog", { name: "Purge: blocked" });
+    await report.getByRole("row").filter({ hasText: "objects" }).getByTitle("not counted yet").waitFor();
+    await expectAccessible(page);
+    await rm(life);
+    await rename(`${life}.aside`, life);
+    await report.getByText("Finished").waitFor();
+    expect(await objects()).toMatchObject({ remaining: 0 });
+    await eventually(() => report.getByTitle("not counted yet").count()).toBe(0);
     await close();
   });
 

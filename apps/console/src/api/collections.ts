@@ -93,13 +93,18 @@ export function repositoryOptions(rid: string) {
   });
 }
 
+/** What tells a row of a list of collections from all others. */
+export function collectionRowId({ repository_id, collection_id }: Pick<Collection, "repository_id" | "collection_id">): string {
+  return `${repository_id} ${collection_id}`;
+}
+
 /** Of all repositories that the caller may see. */
 export function collectionsOptions(query: Readonly<Record<string, string | undefined>> = {}) {
-  return pagedOptions<Collection>(["collections"], "/v1/collections", query);
+  return pagedOptions<Collection>(["collections"], "/v1/collections", query, collectionRowId);
 }
 
 export function repositoryCollectionsOptions(rid: string, query: Readonly<Record<string, string | undefined>> = {}) {
-  return pagedOptions<Collection>(["collections", "of", rid], path`/v1/repositories/${rid}/collections`, query);
+  return pagedOptions<Collection>(["collections", "of", rid], path`/v1/repositories/${rid}/collections`, query, collectionRowId);
 }
 
 export function collectionPath({ rid, cid }: CollectionId): string {

@@ -24,9 +24,10 @@ export function connectionLost(): void {
   void heal();
 }
 
-/** A stream broke off: that may be the server, or only the stream. */
-export async function checkConnection(): Promise<void> {
+/** A stream broke off, or a part of the page did not come: that may be the server, or only this. Whether the server answers. */
+export async function checkConnection(): Promise<boolean> {
   if (connected && !(await answers())) connectionLost();
+  return connected;
 }
 
 async function heal(): Promise<void> {

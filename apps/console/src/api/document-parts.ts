@@ -86,6 +86,15 @@ export function textOptions(id: DocumentId, document: Document, first: number) {
   });
 }
 
+/** The beginning of the text of a version that searches do not show: what can be read of the file at all. */
+export function sourceTextOptions(id: DocumentId, document: Document) {
+  return queryOptions({
+    queryKey: [...keyOf(id, document, "source"), document.version],
+    queryFn: ({ signal }) => get<TextWindow>(`${documentPath(id)}/text`, { query: { version: document.version, end: textWindowChars }, signal }),
+    staleTime: Infinity,
+  });
+}
+
 /** With the etag of what was seen, so that nothing is deleted that nobody looked at. */
 export async function deleteDocument(id: DocumentId, etag: string): Promise<void> {
   await request("DELETE", documentPath(id), { ifMatch: etag });

@@ -26,7 +26,7 @@ export interface JobRow {
 export const jobListKey = ["job-list"] as const;
 const againMs = 2_000;
 
-export const jobListOptions = pagedOptions<JobRow>(jobListKey, "/v1/jobs");
+export const jobListOptions = pagedOptions<JobRow>(jobListKey, "/v1/jobs", {}, ({ job_id }) => job_id);
 
 export function readJob(id: string, signal?: AbortSignal): Promise<JobRow> {
   return get<JobRow>(path`/v1/jobs/${id}`, { signal });

@@ -8,7 +8,8 @@ export interface StoreReport {
   readonly status: "waiting" | "sent" | "confirmed" | "left";
   readonly attempts: number;
   readonly deleted: number;
-  readonly remaining: number;
+  /** Null: it was not counted yet. */
+  readonly remaining: number | null;
   /** What both count. */
   readonly unit?: string;
   readonly duration_ms: number;

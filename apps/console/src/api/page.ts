@@ -7,13 +7,22 @@ export interface Page<Item> {
   readonly next_cursor?: string | null;
 }
 
-const pageSizeDefault = 100;
+/** How single pages of a list are read again, and its rows told apart (renew.ts). */
+export interface ListMeta {
+  readonly read: (cursor: string | undefined) => Promise<Page<unknown>>;
+  readonly idOf: (row: unknown) => string;
+}
 
-/** For useInfiniteQuery: all items so far are `data.items`. */
-export function pagedOptions<Item>(queryKey: QueryKey, at: string, query: RequestOptions["query"] = {}, pageSize = pageSizeDefault) {
+const pageSize = 100;
+
+/** For useInfiniteQuery: all items so far are `data.items`. With `idOf` a change does not read all its pages again. */
+export function pagedOptions<Item>(queryKey: QueryKey, at: string, query: RequestOptions["query"] = {}, idOf?: (item: Item) => string) {
+  const read = (cursor: string | undefined, signal?: AbortSignal) => get<Page<Item>>(at, { query: { ...query, limit: pageSize, cursor }, signal });
+  const list: ListMeta | undefined = idOf && { read: (cursor) => read(cursor), idOf: (row) => idOf(row as Item) };
   return infiniteQueryOptions({
     queryKey: [...queryKey, query],
-    queryFn: ({ pageParam, signal }) => get<Page<Item>>(at, { query: { ...query, limit: pageSize, cursor: pageParam }, signal }),
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    meta: { list },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: Page<Item>) => page.next_cursor ?? undefined,
     select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items) }),

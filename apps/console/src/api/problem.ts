@@ -34,6 +34,9 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 }
 
+/** There was none to what somebody did, and nobody does it again by itself. */
+export class NotSentError extends UnreachableError {}
+
 export function isProblem(error: unknown, status?: number): error is ProblemError {
   return error instanceof ProblemError && (status === undefined || error.status === status);
 }

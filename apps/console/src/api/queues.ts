@@ -7,7 +7,8 @@ export interface Queue {
   readonly waiting: number;
   readonly in_progress: number;
   readonly failed: number;
-  readonly dead: number;
+  /** Null where only the tools of the queue's service show dead letters. */
+  readonly dead: number | null;
   readonly oldest_age_seconds: number | null;
 }
 

@@ -1,7 +1,7 @@
 /** The one way this page calls the server. Each call is kept for the reader (calls.ts), and each failure has a reason (problem.ts). */
 import { beginCall } from "./calls.ts";
 import { connectionLost } from "./connection.ts";
-import { readProblem, UnreachableError } from "./problem.ts";
+import { NotSentError, readProblem, UnreachableError } from "./problem.ts";
 
 export type QueryValue = string | number | boolean | undefined | null;
 
@@ -74,7 +74,9 @@ export async function send(method: string, at: string, options: RequestOptions =
     ended(0);
     if (signal?.aborted === true) throw error;
     connectionLost();
-    throw new UnreachableError("The server does not answer.", { cause: error });
+    // What carries a signal belongs to something shown, which is read again when the connection is back. Anything else was done once.
+    const Kind = signal === undefined ? NotSentError : UnreachableError;
+    throw new Kind("The server does not answer.", { cause: error });
   }
   ended(response.status);
   if (response.ok || response.status === 304) return response;

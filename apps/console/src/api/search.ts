@@ -47,6 +47,6 @@ export interface SearchAnswer {
   readonly [more: string]: unknown;
 }
 
-export function search(question: SearchQuestion): Promise<SearchAnswer> {
-  return post<SearchAnswer>("/v1/search", question);
+export function search(question: SearchQuestion, signal: AbortSignal): Promise<SearchAnswer> {
+  return post<SearchAnswer>("/v1/search", question, { signal });
 }

@@ -2,11 +2,14 @@ import { CSPProvider } from "@base-ui/react/csp-provider";
 import { Tooltip } from "@base-ui/react/tooltip";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { Toasts } from "../ui/toast.tsx";
 import { queryClient } from "./query-client.ts";
 import { router } from "./router.tsx";
+import { catchStrayDrops } from "./stray-drops.ts";
 
 export function App() {
+  useEffect(() => catchStrayDrops(), []);
   return (
     // The page's policy allows no style inside the page: the headless components are told to bring none.
     <CSPProvider disableStyleElements>

@@ -1,13 +1,13 @@
 /** Ctrl K: go anywhere by typing a part of its name. Its list is loaded when it is first opened. */
 import { Search } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { shellStrings } from "../strings/shell.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Loading } from "../ui/states.tsx";
+import { lazyPart } from "../ui/lazy-part.tsx";
 
 const s = shellStrings.palette;
-const PaletteList = lazy(() => import("./palette-list.tsx"));
+const PaletteList = lazyPart(async () => (await import("./palette-list.tsx")).default);
 
 export function CommandPalette() {
   const [open, setOpen] = useState(false);
@@ -28,9 +28,7 @@ export function CommandPalette() {
         <kbd className="ml-auto hidden rounded border px-1 font-sans text-xs sm:inline">{s.shortcut}</kbd>
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={s.title}>
-        <Suspense fallback={<Loading />}>
-          <PaletteList onChosen={() => setOpen(false)} />
-        </Suspense>
+        <PaletteList onChosen={() => setOpen(false)} />
       </Dialog>
     </>
   );

@@ -6,6 +6,7 @@ import { get } from "../api/request.ts";
 import type { Page } from "../api/page.ts";
 import { shellStrings } from "../strings/shell.ts";
 import { inputClass } from "../ui/field.tsx";
+import { ShownName } from "../ui/name.tsx";
 import { navigation } from "./navigation.ts";
 
 const s = shellStrings.palette;
@@ -49,7 +50,9 @@ export default function PaletteList({ onChosen }: { readonly onChosen: () => voi
             onClick={() => go(place)}
             className="flex cursor-default items-center gap-2 rounded px-2 py-2 text-sm outline-hidden select-none data-highlighted:bg-raised"
           >
-            <span className="min-w-0 flex-1 truncate">{place.label}</span>
+            <span className="min-w-0 flex-1 truncate">
+              <ShownName of={place.label} />
+            </span>
             <span className="text-xs text-soft">{place.group}</span>
           </Autocomplete.Item>
         )}

@@ -2,21 +2,28 @@
 import { QueryClient } from "@tanstack/react-query";
 import { onHealed } from "../api/connection.ts";
 import { onEvent, onMissed, type ServerEvent } from "../api/events.ts";
-import { ProblemError } from "../api/problem.ts";
+import { collectionRowId } from "../api/collections.ts";
+import { ProblemError, UnreachableError } from "../api/problem.ts";
+import { renew, renewAll } from "../api/renew.ts";
+import { inTurns } from "../lib/in-turns.ts";
 
 const triesMax = 2;
 /** A thousand files that are indexed are thousands of events: what they make stale is read again once in so long. */
-const flushMs = 700;
+const turns = { soonMs: 700, againMs: 2_000 };
 
-const stale = new Map<string, readonly string[]>();
-let flushing: ReturnType<typeof setTimeout> | undefined;
+interface Stale {
+  readonly queryKey: readonly string[];
+  /** Ids of the rows that changed, in lists. */
+  readonly rows: Iterable<string>;
+}
+
+const stale = new Map<string, Stale>();
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // A reasoned refusal does not change by asking again.
-      retry: (failures, error) => failures < triesMax && (!(error instanceof ProblemError) || error.problem.retryable === true),
+      retry: (failures, error) => failures < triesMax && mayPass(error),
       refetchOnWindowFocus: false,
       networkMode: "always",
     },
@@ -24,32 +31,53 @@ export const queryClient = new QueryClient({
   },
 });
 
-onHealed(() => void queryClient.invalidateQueries());
-onMissed(() => void queryClient.invalidateQueries());
-onEvent((event) => {
-  for (const key of staleKeys(event)) stale.set(JSON.stringify(key), key);
-  flushing ??= setTimeout(flush, flushMs);
-});
-
-function flush(): void {
-  flushing = undefined;
-  const keys = [...stale.values()];
-  stale.clear();
-  for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey });
+/** A reasoned refusal does not change by asking again; and when the server is back, everything is asked for again in any case. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof UnreachableError) return false;
+  return !(error instanceof ProblemError) || error.problem.retryable === true;
 }
+
+const readStale = inTurns(async () => {
+  const all = [...stale.values()];
+  stale.clear();
+  await Promise.all(
+    all.map(async ({ queryKey, rows }) => {
+      if (await renew(queryClient, queryKey, rows)) renewSoon(queryKey);
+    }),
+  );
+}, turns);
+
+/** What is shown below this key is read again soon, and once for all that happens until then. */
+export function renewSoon(queryKey: readonly string[], rows: Iterable<string> = []): void {
+  const key = JSON.stringify(queryKey);
+  const known = stale.get(key)?.rows ?? [];
+  stale.set(key, { queryKey, rows: new Set([...known, ...rows]) });
+  readStale();
+}
+
+onHealed(() => void renewAll(queryClient));
+onMissed(() => void renewAll(queryClient));
+onEvent((event) => {
+  for (const { queryKey, rows } of staleOf(event)) renewSoon(queryKey, rows);
+});
 
 const onTheWay: readonly unknown[] = ["uploading", "pending", "indexing"];
 
 /** By convention a key begins with the kind of thing, then its repository and collection. */
-function staleKeys({ type, resource: { repository_id, collection_id }, data }: ServerEvent): readonly (readonly string[])[] {
-  if (type === "job.progress" || type === "job.done") return [["jobs"], ["operations"]];
+function staleOf({ type, resource: { repository_id, collection_id, document_id }, data }: ServerEvent): readonly Stale[] {
+  if (type === "job.progress" || type === "job.done") return [whole("jobs"), whole("operations")];
   const of = [repository_id, collection_id].filter((id) => id !== undefined);
   if (type === "document.status")
     return [
-      ["documents", ...of],
-      ["collection", ...of],
+      { queryKey: ["documents", ...of], rows: document_id === undefined ? [] : [document_id] },
+      whole("collection", ...of),
       // What a document states is there when it is indexed. To look through a graph is much work, so not at each step on the way.
-      ...(onTheWay.includes(data["status"]) ? [] : [["triples", ...of]]),
+      ...(onTheWay.includes(data["status"]) ? [] : [whole("triples", ...of)]),
     ];
-  return [["collections"], ["collection", ...of]];
+  const row = repository_id === undefined || collection_id === undefined ? [] : [collectionRowId({ repository_id, collection_id })];
+  return [{ queryKey: ["collections"], rows: row }, whole("collection", ...of)];
+}
+
+function whole(...queryKey: readonly string[]): Stale {
+  return { queryKey, rows: [] };
 }

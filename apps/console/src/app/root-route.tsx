@@ -1,5 +1,7 @@
 /** The two frames of all pages: one for those who are signed in, and the bare one of the sign-in page. */
-import { createRootRoute, createRoute, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, redirect, useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { onHealed } from "../api/connection.ts";
 import { isProblem } from "../api/problem.ts";
 import { meOptions } from "../api/identity.ts";
 import { ErrorBox } from "../ui/states.tsx";
@@ -23,9 +25,16 @@ export const shellRoute = createRoute({
     }
   },
   component: Shell,
-  errorComponent: ({ error }) => (
-    <div className="mx-auto max-w-xl p-8">
-      <ErrorBox error={error} onRetry={() => location.reload()} />
-    </div>
-  ),
+  errorComponent: ShellError,
 });
+
+/** Not a reload: while there is no server, the browser would show a page of its own, which does not come back. */
+function ShellError({ error }: { readonly error: unknown }) {
+  const router = useRouter();
+  useEffect(() => onHealed(() => void router.invalidate()), [router]);
+  return (
+    <div className="mx-auto max-w-xl p-8">
+      <ErrorBox error={error} onRetry={() => void router.invalidate()} />
+    </div>
+  );
+}

@@ -1,5 +1,6 @@
 /** Every page and its address. A screen's own file says what else stands in its address and loads the rest when it is opened. */
 import { createRouter } from "@tanstack/react-router";
+import { meOptions } from "../api/identity.ts";
 import { whenSignedOut } from "../api/request.ts";
 import { accessRoutes } from "../screens/access/routes.ts";
 import { auditRoutes } from "../screens/audit/routes.ts";
@@ -22,6 +23,7 @@ import { workflowRoutes } from "../screens/workflows/routes.ts";
 import { Loading } from "../ui/states.tsx";
 import { NotFound } from "./not-found.tsx";
 import { forgetEverything } from "./forget.ts";
+import { queryClient } from "./query-client.ts";
 import { rootRoute, shellRoute } from "./root-route.tsx";
 
 const routeTree = rootRoute.addChildren([
@@ -62,6 +64,8 @@ declare module "@tanstack/react-router" {
 }
 
 whenSignedOut(() => {
+  // Whoever comes for the first time has no session that could be over: the frame of all pages sends them to sign in.
+  if (queryClient.getQueryData(meOptions.queryKey) === undefined) return;
   forgetEverything();
   const { href, pathname } = router.state.location;
   if (pathname !== "/sign-in") void router.navigate({ to: "/sign-in", search: { next: href, ended: true } });

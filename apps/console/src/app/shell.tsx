@@ -11,12 +11,14 @@ import { AccountMenu } from "./account-menu.tsx";
 import { CallsButton } from "./calls-drawer.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { useHeadingFocus } from "./heading-focus.ts";
 import { navigation } from "./navigation.ts";
 
 export function Shell() {
   const [navigating, setNavigating] = useState(false);
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => startEvents(), []);
+  useHeadingFocus();
   // A page that was chosen takes the place of the list.
   useEffect(() => setNavigating(false), [pathname]);
   return (

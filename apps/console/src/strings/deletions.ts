@@ -16,6 +16,7 @@ export const deletionStrings = {
   actions: { "delete-collection": "Purge", "archive-collection": "Archive" } as Readonly<Record<string, string>>,
   confirmed: (done: number, all: number) => `${done} of ${all}`,
   partial: "partial",
+  notCounted: "not counted yet",
   filters: { status: "Status", anyStatus: "Any status", collection: "Collection id" },
   statuses: { running: "running", failed: "failed", done: "done" },
   empty: "No deletion yet",

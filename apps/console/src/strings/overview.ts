@@ -26,6 +26,7 @@ export const overviewStrings = {
     server: "Server",
     ready: "ready",
     notReady: "not ready",
+    noAnswer: "no answer",
     up: (time: string) => `up for ${time}`,
     backlog: "Backlog of documents",
     backlogMore: (running: string) => `${running} being indexed`,

@@ -84,6 +84,7 @@ export const searchStrings = {
     farOff: "Nothing fits well; these are the nearest passages.",
     hits: (count: number) => `${count} ${count === 1 ? "hit" : "hits"}`,
     timings: (total: string, embed: string, search: string) => `${total} in all: ${embed} to embed the question, ${search} to search`,
+    removed: (count: number, shown: string) => `${shown} ${count === 1 ? "passage" : "passages"} removed by the filter`,
     searched: "What was searched",
     searchedColumns: { collection: "Collection", passages: "Passages", removed: "Removed by the filter", model: "Model", access: "Why it may be read" },
     mix: (fusion: string, weight: number) =>

@@ -45,7 +45,11 @@ export const shellStrings = {
     checking: "Signing in …",
     ended: "Your session is over. Sign in again to go on where you were.",
     refused: "This token is not known, was used already or is too old. Take the key in the server's data folder (root-token), or an API key.",
-    where: "Where is the key? In a terminal: cat data/root-token",
+    where: "Where is the key? In the file root-token of the server's data folder: data, where it was started, unless PINAKES_DATA names another.",
+  },
+  drops: {
+    beside: "Nothing was added. Drop files on the box for them.",
+    nowhere: "Nothing was added. Files are added on the page of a collection.",
   },
   notFound: { title: "There is no such page", back: "To the start" },
 } as const;

@@ -14,5 +14,11 @@ export const uiStrings = {
   personalOf: (begin: string) => `Personal ${begin}`,
   /** Less than some seconds ago, or in as many. */
   now: "now",
+  unsaved: {
+    title: "Leave without saving?",
+    about: "What you typed here is not saved and would be lost.",
+    stay: "Keep editing",
+    leave: "Leave",
+  },
   openRow: (name: string) => `Open ${name}`,
 } as const;

@@ -1,6 +1,5 @@
 /** Lines, areas or bars over time. The library is large, so it is loaded when the first chart is shown. */
-import { lazy, Suspense } from "react";
-import { Loading } from "./states.tsx";
+import { lazyPart } from "./lazy-part.tsx";
 
 export interface Series {
   readonly key: string;
@@ -24,15 +23,13 @@ export interface ChartProps {
   readonly stacked?: boolean;
 }
 
-const Drawn = lazy(() => import("./recharts.tsx"));
+const Drawn = lazyPart(async () => (await import("./recharts.tsx")).default);
 
 export function Chart(props: ChartProps) {
   const height = props.height ?? 220;
   return (
     <figure aria-label={props.label} className="min-w-0" style={{ height }}>
-      <Suspense fallback={<Loading />}>
-        <Drawn {...props} height={height} />
-      </Suspense>
+      <Drawn {...props} height={height} />
     </figure>
   );
 }

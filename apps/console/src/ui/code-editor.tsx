@@ -1,6 +1,6 @@
 /** A place to write JSON or a query in. The editor itself is large, so it is loaded when it is first shown. */
-import { lazy, Suspense } from "react";
 import { cx } from "../lib/class-names.ts";
+import { lazyPart } from "./lazy-part.tsx";
 
 export interface CodeEditorProps {
   readonly label: string;
@@ -13,15 +13,14 @@ export interface CodeEditorProps {
   readonly className?: string;
 }
 
-const Editor = lazy(() => import("./code-mirror.tsx"));
+const Editor = lazyPart<CodeEditorProps>(async () => (await import("./code-mirror.tsx")).default, {
+  whileLoading: ({ value }) => <pre className="p-2 font-mono text-xs break-words whitespace-pre-wrap">{value}</pre>,
+});
 
 export function CodeEditor(props: CodeEditorProps) {
-  const plain = <pre className="p-2 font-mono text-xs break-words whitespace-pre-wrap">{props.value}</pre>;
   return (
     <div className={cx("max-h-[60dvh] min-h-24 min-w-0 overflow-auto rounded-md border bg-panel", props.className)}>
-      <Suspense fallback={plain}>
-        <Editor {...props} />
-      </Suspense>
+      <Editor {...props} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** Asks before something is done that cannot be taken back by a click; for what is gone for good the name must be typed. */
 import { useState, type ReactNode } from "react";
+import { shownName, typableName } from "../lib/shown-name.ts";
 import { uiStrings as s } from "../strings/ui.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -13,7 +14,7 @@ interface ConfirmProps {
   readonly children: ReactNode;
   /** What the button says: the verb. */
   readonly action: string;
-  /** Must be typed before the button works. */
+  /** Must be typed before the button works; without the signs that no keyboard has. */
   readonly typeName?: string;
   readonly onConfirm: () => void;
   readonly pending?: boolean;
@@ -22,7 +23,7 @@ interface ConfirmProps {
 
 export function Confirm({ open, onClose, title, children, action, typeName, onConfirm, pending = false, error }: ConfirmProps) {
   const [typed, setTyped] = useState("");
-  const ready = (typeName === undefined || typed === typeName) && !pending;
+  const ready = (typeName === undefined || isTyped(typed, typeName)) && !pending;
   return (
     <Dialog open={open} onClose={onClose} title={title}>
       <form
@@ -34,7 +35,13 @@ export function Confirm({ open, onClose, title, children, action, typeName, onCo
       >
         <div className="text-sm">{children}</div>
         {typeName !== undefined && (
-          <TextField label={s.typeToConfirm(typeName)} value={typed} onChange={({ target }) => setTyped(target.value)} autoComplete="off" spellCheck={false} />
+          <TextField
+            label={s.typeToConfirm(shownName(typeName))}
+            value={typed}
+            onChange={({ target }) => setTyped(target.value)}
+            autoComplete="off"
+            spellCheck={false}
+          />
         )}
         {error !== undefined && error !== null && <ErrorBox error={error} />}
         <div className="flex justify-end gap-2">
@@ -46,4 +53,8 @@ export function Confirm({ open, onClose, title, children, action, typeName, onCo
       </form>
     </Dialog>
   );
+}
+
+function isTyped(typed: string, name: string): boolean {
+  return typed === name || (typed !== "" && typed === typableName(name));
 }

@@ -10,6 +10,7 @@ import type { More } from "../api/page.ts";
 import { cx } from "../lib/class-names.ts";
 import { uiStrings as s } from "../strings/ui.ts";
 import { MoreError } from "./more-error.tsx";
+import { useRowFocus, useTabStops, type RowFocus } from "./row-focus.ts";
 import { ErrorBox, Loading } from "./states.tsx";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns });
@@ -96,15 +97,19 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
     manualSorting: sortedByServer,
   });
   const { rows } = table.getRowModel();
-  const virtualizer = useVirtualizer({
+  const focus = useRowFocus(scroller, rows.length);
+  const virtualizer = useVirtualizer<HTMLDivElement, Element>({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     getItemKey: (index) => rows[index]?.id ?? index,
     overscan: 12,
+    // The rows begin below the head: a row that was gone to by a key is seen as a whole.
+    scrollPaddingEnd: headHeight,
+    ...(onOpen === undefined ? {} : { rangeExtractor: focus.rangeExtractor }),
   });
   const shown = virtualizer.getVirtualItems();
-  const last = shown.at(-1)?.index ?? 0;
+  const last = virtualizer.range?.endIndex ?? 0;
   useEffect(() => {
     if (more !== undefined && more.has && !more.loading && last >= rows.length - nearEndRows) more.load();
   }, [more, last, rows.length]);
@@ -116,7 +121,8 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
         role="table"
         aria-label={label}
         aria-rowcount={more?.has === true || more?.error !== undefined ? -1 : rows.length + 1}
-        tabIndex={0}
+        // Where rows are a stop, the table itself need not be one to be scrolled.
+        tabIndex={onOpen === undefined ? 0 : -1}
         className="min-h-0 flex-1 overflow-auto"
       >
         <div className="relative min-w-max" style={{ height: virtualizer.getTotalSize() + headHeight }}>
@@ -127,11 +133,11 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
               ))}
             </div>
           </div>
-          <div role="rowgroup">
+          <div role="rowgroup" onKeyDown={onOpen === undefined ? undefined : (event) => focus.onKeyDown(event, virtualizer)}>
             {shown.map(({ index, start, key }) => {
               const row = rows[index];
               return row === undefined ? null : (
-                <Line key={key} row={row} columns={columns} index={index} start={start + headHeight} template={template} onOpen={onOpen} />
+                <Line key={key} row={row} columns={columns} index={index} start={start + headHeight} template={template} onOpen={onOpen} focus={focus} />
               );
             })}
           </div>
@@ -181,19 +187,25 @@ interface LineProps<Item extends object> {
   readonly start: number;
   readonly template: string;
   readonly onOpen: ((item: Item) => void) | undefined;
+  readonly focus: RowFocus;
 }
 
-function Line<Item extends object>({ row, columns, index, start, template, onOpen }: LineProps<Item>) {
+function Line<Item extends object>({ row, columns, index, start, template, onOpen, focus }: LineProps<Item>) {
   const item = row.original;
+  const line = useRef<HTMLDivElement>(null);
+  useTabStops(line, onOpen !== undefined, focus.stop === index);
   const keyed = (event: KeyboardEvent) => {
     if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(item);
   };
   return (
-    // The row can be clicked as a whole; with a keyboard it is reached by Tab and opened by Enter.
+    // The row can be clicked as a whole; with a keyboard it is reached by Tab and the arrows, and opened by Enter.
     <div
+      ref={line}
       role="row"
       aria-rowindex={index + 2}
-      tabIndex={onOpen === undefined ? undefined : 0}
+      data-row={index}
+      tabIndex={onOpen === undefined ? undefined : focus.stop === index ? 0 : -1}
+      onFocus={onOpen === undefined ? undefined : () => focus.moveTo(index)}
       onClick={onOpen === undefined ? undefined : () => onOpen(item)}
       onKeyDown={onOpen === undefined ? undefined : keyed}
       className={cx("absolute inset-x-0 top-0 grid border-b text-sm", onOpen !== undefined && "cursor-pointer hover:bg-raised focus-visible:-outline-offset-2")}

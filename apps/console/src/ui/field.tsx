@@ -1,6 +1,7 @@
 /** Inputs with their label, a hint and what is wrong with them. */
 import { useId, type ComponentProps, type ReactNode } from "react";
 import { cx } from "../lib/class-names.ts";
+import { shownName } from "../lib/shown-name.ts";
 
 export const inputClass =
   "h-9 w-full min-w-0 rounded-md border bg-panel px-3 text-sm text-ink placeholder:text-soft aria-invalid:border-bad disabled:opacity-60";
@@ -52,7 +53,7 @@ export function Select<Value extends string>({ label, hint, error, labelHidden, 
       <select id={id} className={cx(inputClass, "pr-2")} value={value} disabled={disabled} onChange={({ target }) => onChoose(target.value as Value)}>
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
-            {choice.label}
+            {shownName(choice.label)}
           </option>
         ))}
       </select>

@@ -1,9 +1,14 @@
 /** The frames of a page. */
 import type { ReactNode } from "react";
 import { cx } from "../lib/class-names.ts";
+import { ShownName } from "./name.tsx";
+import { useWindowTitle } from "./window-title.ts";
 
 interface PageProps {
-  readonly title: ReactNode;
+  /** What the page is, or the name of what it shows; the title of the window too. */
+  readonly title: string;
+  /** Small marks beside the title. */
+  readonly beside?: ReactNode;
   /** One sentence: what the page is for. */
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
@@ -12,12 +17,19 @@ interface PageProps {
   readonly fill?: boolean;
 }
 
-export function Page({ title, about, actions, children, fill = false }: PageProps) {
+export function Page({ title, beside, about, actions, children, fill = false }: PageProps) {
+  useWindowTitle(title);
   return (
     <div className={cx("mx-auto flex w-full max-w-[1600px] flex-col gap-4 p-4 sm:p-6", fill && "h-full min-h-0")}>
       <header className="flex flex-wrap items-start gap-x-4 gap-y-2">
         <div className="min-w-0 flex-1 basis-60">
-          <h1 className="text-xl font-semibold break-words">{title}</h1>
+          <div className="flex flex-wrap items-center gap-x-2">
+            {/* Focused when the page is gone to; a name of any length stays a heading. */}
+            <h1 tabIndex={-1} className="line-clamp-3 min-w-0 text-xl font-semibold wrap-anywhere outline-hidden">
+              <ShownName of={title} />
+            </h1>
+            {beside}
+          </div>
           {about !== undefined && <p className="text-sm text-soft">{about}</p>}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
@@ -39,7 +51,7 @@ export function Panel({ title, actions, className, children }: PanelProps) {
     <section className={cx("min-w-0 rounded-lg border bg-panel", className)}>
       {(title !== undefined || actions !== undefined) && (
         <header className="flex flex-wrap items-center gap-2 border-b px-4 py-2.5">
-          <h2 className="min-w-0 flex-1 text-sm font-semibold">{title}</h2>
+          <h2 className="min-w-0 flex-1 text-sm font-semibold wrap-anywhere">{typeof title === "string" ? <ShownName of={title} /> : title}</h2>
           {actions}
         </header>
       )}

@@ -19,7 +19,16 @@ export default function Recharts(props: ChartProps) {
     <>
       <CartesianGrid stroke="var(--line)" vertical={false} />
       <XAxis dataKey="at" tickFormatter={formatAt ?? axisTime(props)} stroke="var(--ink-soft)" fontSize={11} minTickGap={32} tickLine={false} />
-      <YAxis tickFormatter={format} stroke="var(--ink-soft)" fontSize={11} width="auto" tickLine={false} axisLine={false} allowDecimals={hasFractions(props)} />
+      <YAxis
+        interval={0}
+        tickFormatter={format}
+        stroke="var(--ink-soft)"
+        fontSize={11}
+        width="auto"
+        tickLine={false}
+        axisLine={false}
+        allowDecimals={hasFractions(props)}
+      />
       <Tooltip
         labelFormatter={(label) => (typeof label === "string" ? pointAt(label) : label)}
         formatter={(value) => format(Number(value))}

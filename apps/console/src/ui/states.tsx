@@ -1,7 +1,7 @@
 /** What stands where there is nothing to show: not yet, not at all, or not possible. */
 import { CircleAlert, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
-import { isProblem, ProblemError, UnreachableError } from "../api/problem.ts";
+import { isProblem, NotSentError, ProblemError, UnreachableError } from "../api/problem.ts";
 import { stateStrings as s } from "../strings/states.ts";
 import { Button } from "./button.tsx";
 
@@ -44,6 +44,7 @@ export function ErrorBox({ error, onRetry }: { readonly error: unknown; readonly
 }
 
 export function messageOf(error: unknown): string {
+  if (error instanceof NotSentError) return s.notSent;
   if (error instanceof UnreachableError) return s.unreachable;
   return error instanceof Error ? error.message : String(error);
 }

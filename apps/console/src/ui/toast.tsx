@@ -2,17 +2,18 @@
 import { Toast as Base } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { cx } from "../lib/class-names.ts";
+import { shownName } from "../lib/shown-name.ts";
 import { uiStrings as s } from "../strings/ui.ts";
 import { messageOf } from "./states.tsx";
 
 const manager = Base.createToastManager();
 
 export function toast(title: string, description?: string): void {
-  manager.add({ title, ...(description === undefined ? {} : { description }) });
+  manager.add({ title: shownName(title), ...(description === undefined ? {} : { description: shownName(description) }) });
 }
 
 export function toastError(title: string, error: unknown): void {
-  manager.add({ title, description: messageOf(error), type: "error", priority: "high", timeout: 10_000 });
+  manager.add({ title: shownName(title), description: shownName(messageOf(error)), type: "error", priority: "high", timeout: 10_000 });
 }
 
 export function Toasts() {
@@ -40,7 +41,7 @@ function List() {
     >
       <Base.Content className="flex items-start gap-2 p-3">
         <div className="min-w-0 flex-1">
-          <Base.Title className="text-sm font-medium" />
+          <Base.Title className="line-clamp-3 text-sm font-medium wrap-anywhere" />
           <Base.Description className="text-sm break-words text-soft" />
         </div>
         <Base.Close className="rounded p-1 text-soft hover:bg-raised" aria-label={s.close}>

@@ -1,8 +1,10 @@
 import type { Key } from "../../api/keys.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/data-table.tsx";
 import { Menu } from "../../ui/menu.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 const s = accessStrings.keys;
@@ -28,8 +30,8 @@ export function keyColumns(actions: Actions): readonly Column<Key>[] {
 
 function Cut({ text, soft = false }: { readonly text: string; readonly soft?: boolean }) {
   return (
-    <span className={soft ? "truncate text-soft" : "truncate"} title={text}>
-      {text}
+    <span className={soft ? "truncate text-soft" : "truncate"} title={shownName(text)}>
+      <ShownName of={text} />
     </span>
   );
 }

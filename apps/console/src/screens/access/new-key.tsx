@@ -32,7 +32,7 @@ export function NewKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const making = useMutation({ mutationFn: createKey, gcTime: 0, onSuccess: () => client.invalidateQueries({ queryKey: keysKey }) });
   if (making.data !== undefined) return <Made of={making.data} onClose={onClose} />;
   return (
-    <Dialog open onClose={onClose} title={accessStrings.keys.create} about={s.about}>
+    <Dialog open onClose={onClose} title={accessStrings.keys.create} about={s.about} unsaved={values !== empty}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {

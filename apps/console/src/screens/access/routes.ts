@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
 import { listParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 const accessTabs = ["keys", "groups", "test"] as const;
 export type AccessTab = (typeof accessTabs)[number];
@@ -27,6 +28,6 @@ export const accessRoutes = [
       collection: textParam(search["collection"]),
       document: textParam(search["document"]),
     }),
-    component: lazyRouteComponent(() => import("./access-page.tsx"), "AccessPage"),
+    component: lazyPage(async () => (await import("./access-page.tsx")).AccessPage),
   }),
 ] as const;

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { findingKinds, type FindingKind } from "../../api/fsck.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export interface AuditSearch {
   /** The audit whose report is shown. */
@@ -14,6 +15,6 @@ export const auditRoutes = [
     getParentRoute: () => shellRoute,
     path: "/audit",
     validateSearch: (search: Record<string, unknown>): AuditSearch => ({ job: textParam(search["job"]), kind: oneOfParam(search["kind"], findingKinds) }),
-    component: lazyRouteComponent(() => import("./audit-page.tsx"), "AuditPage"),
+    component: lazyPage(async () => (await import("./audit-page.tsx")).AuditPage),
   }),
 ] as const;

@@ -8,6 +8,7 @@ import { search, type Hit } from "../../api/search.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { documentLink } from "../documents/links.ts";
 import { fitsBadly } from "../search/fits.ts";
@@ -56,7 +57,7 @@ export default function AskTab({ id, asked, onAsk }: Props) {
 function Answer({ id, query }: { readonly id: CollectionId; readonly query: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["search", id.rid, id.cid, query],
-    queryFn: () => search({ query, collections: [{ repository: id.rid, collection: id.cid }], limit: hitsMax }),
+    queryFn: ({ signal }) => search({ query, collections: [{ repository: id.rid, collection: id.cid }], limit: hitsMax }, signal),
   });
   if (error !== null) return <ErrorBox error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
@@ -80,7 +81,7 @@ function Found({ hit, query }: { readonly hit: Hit; readonly query: string }) {
     <li className="rounded-lg border bg-panel p-4">
       <p className="flex flex-wrap items-baseline gap-x-3 text-sm">
         <Link {...link} className="min-w-0 font-medium break-words text-brand hover:underline">
-          {filename}
+          <ShownName of={filename} />
         </Link>
         {page !== undefined && <span className="text-xs text-soft">{s.page(page)}</span>}
         {section !== undefined && <span className="min-w-0 text-xs break-words text-soft">{section}</span>}

@@ -2,10 +2,12 @@ import { Link } from "@tanstack/react-router";
 import { Lock } from "lucide-react";
 import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { collectionsStrings } from "../../strings/collections.ts";
 import { collectionFormStrings } from "../../strings/collection-form.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { IndexingBadge } from "./indexing-badge.tsx";
 
@@ -28,8 +30,8 @@ export const collectionColumns: readonly Column<Collection>[] = [
 /** For the mouse: a link opens in a new tab too. With the keyboard the row itself is opened. */
 function Name({ collection: { repository_id: rid, collection_id: cid, name, status, private: hidden } }: { readonly collection: Collection }) {
   const shown = (
-    <span className="truncate font-medium" title={name}>
-      {name}
+    <span className="truncate font-medium" title={shownName(name)}>
+      <ShownName of={name} />
     </span>
   );
   const open = status === "ACTIVE" || status === "ARCHIVED";
@@ -55,8 +57,8 @@ function Name({ collection: { repository_id: rid, collection_id: cid, name, stat
 
 function Cut({ children }: { readonly children: string }) {
   return (
-    <span className="truncate" title={children}>
-      {children}
+    <span className="truncate" title={shownName(children)}>
+      <ShownName of={children} />
     </span>
   );
 }

@@ -1,12 +1,13 @@
 /** One collection: what it is on top, its parts below. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
 import { collectionOptions, type Collection } from "../../api/collections.ts";
 import { isProblem } from "../../api/problem.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { collectionStrings as s } from "../../strings/collection.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { AbsentCollection } from "./absent-collection.tsx";
 import { CollectionActions } from "./collection-actions.tsx";
@@ -16,7 +17,7 @@ import { FailedBadge, IndexingBadge } from "./indexing-badge.tsx";
 import type { CollectionSearch } from "./routes.ts";
 
 const route = getRouteApi("/shell/collections/$rid/$cid");
-const EditWizard = lazy(() => import("./form/edit-wizard.tsx"));
+const EditWizard = lazyPart(async () => (await import("./form/edit-wizard.tsx")).default, { whileLoading: () => null });
 
 export function CollectionPage() {
   const id = route.useParams();
@@ -32,11 +33,7 @@ export function CollectionPage() {
     <Page title={collection.name} about={<Head collection={collection} />} actions={<CollectionActions collection={collection} onChange={change} />}>
       {followed}
       <CollectionTabs id={id} collection={collection} search={search} onChange={change} />
-      {search.edit === true && (
-        <Suspense>
-          <EditWizard collection={collection} onClose={() => change({ edit: undefined })} />
-        </Suspense>
-      )}
+      {search.edit === true && <EditWizard collection={collection} onClose={() => change({ edit: undefined })} />}
     </Page>
   );
 }
@@ -52,7 +49,7 @@ function Head({ collection }: { readonly collection: Collection }) {
         {document_count > 0 && <IndexingBadge collection={collection} />}
         {indexing_status !== "error" && failed > 0 && <FailedBadge collection={collection} />}
         {collection.private && <Badge>{s.private}</Badge>}
-        <span>{s.in(repository_name)}</span>
+        <span>{s.in(shownName(repository_name))}</span>
         <span>{s.counts.documents(document_count, formatNumber(document_count))}</span>
         <span>{s.counts.passages(chunk_count, formatNumber(chunk_count))}</span>
         <span>{formatBytes(total_size_bytes)}</span>

@@ -1,16 +1,16 @@
 /** Each part is loaded when it is first looked at. */
-import { lazy, Suspense, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { Collection, CollectionId } from "../../api/collections.ts";
 import { collectionStrings as s } from "../../strings/collection.ts";
-import { Loading } from "../../ui/states.tsx";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { collectionTabs, type CollectionSearch } from "./routes.ts";
 
-const DocumentsTab = lazy(async () => ({ default: (await import("../documents/documents-tab.tsx")).DocumentsTab }));
-const AskTab = lazy(() => import("./ask-tab.tsx"));
-const SettingsTab = lazy(() => import("./settings-tab.tsx"));
-const VectorsTab = lazy(() => import("./vectors/vectors-tab.tsx"));
-const PipelinesTab = lazy(() => import("./pipelines/pipelines-tab.tsx"));
+const DocumentsTab = lazyPart(async () => (await import("../documents/documents-tab.tsx")).DocumentsTab);
+const AskTab = lazyPart(async () => (await import("./ask-tab.tsx")).default);
+const SettingsTab = lazyPart(async () => (await import("./settings-tab.tsx")).default);
+const VectorsTab = lazyPart(async () => (await import("./vectors/vectors-tab.tsx")).default);
+const PipelinesTab = lazyPart(async () => (await import("./pipelines/pipelines-tab.tsx")).default);
 
 interface Props {
   readonly id: CollectionId;
@@ -35,7 +35,7 @@ export function CollectionTabs({ id, collection, search, onChange }: Props) {
       tabs={collectionTabs.map((value) => ({
         value,
         label: s.tabs[value],
-        content: <Suspense fallback={<Loading />}>{contents[value]}</Suspense>,
+        content: contents[value],
       }))}
     />
   );

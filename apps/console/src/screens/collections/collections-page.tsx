@@ -2,12 +2,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { lazy, Suspense } from "react";
 import { collectionsOptions, repositoryCollectionsOptions, type Collection } from "../../api/collections.ts";
 import { moreOf } from "../../api/page.ts";
 import { collectionsStrings as s } from "../../strings/collections.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable, type Sorting } from "../../ui/data-table.tsx";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { collectionColumns } from "./collection-columns.tsx";
@@ -16,7 +16,7 @@ import { collectionSorts, type CollectionsSearch } from "./routes.ts";
 import { useFreshCounts } from "./use-fresh-counts.ts";
 
 const route = getRouteApi("/shell/collections");
-const CreateWizard = lazy(() => import("./form/create-wizard.tsx"));
+const CreateWizard = lazyPart(async () => (await import("./form/create-wizard.tsx")).default, { whileLoading: () => null });
 
 export function CollectionsPage() {
   const search = route.useSearch();
@@ -55,11 +55,7 @@ export function CollectionsPage() {
         more={moreOf(list)}
         empty={isFiltered(search) ? <Empty title={s.nothing.title} /> : <Empty title={s.empty.title}>{s.empty.about}</Empty>}
       />
-      {creating === true && (
-        <Suspense>
-          <CreateWizard repository={repository} onClose={() => change({ new: undefined })} />
-        </Suspense>
-      )}
+      {creating === true && <CreateWizard repository={repository} onClose={() => change({ new: undefined })} />}
     </Page>
   );
 }

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
 import { flagParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 import { documentFilters, type DocumentFilters } from "../documents/document-filters.ts";
 
 export const collectionSorts = ["name", "size", "updated_at", "created_at", "last_used_at"] as const;
@@ -39,7 +40,7 @@ export const collectionRoutes = [
       order: oneOfParam(search["order"], ["asc", "desc"]),
       new: flagParam(search["new"]),
     }),
-    component: lazyRouteComponent(() => import("./collections-page.tsx"), "CollectionsPage"),
+    component: lazyPage(async () => (await import("./collections-page.tsx")).CollectionsPage),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
@@ -51,6 +52,6 @@ export const collectionRoutes = [
       ask: textParam(search["ask"]),
       ...documentFilters(search),
     }),
-    component: lazyRouteComponent(() => import("./collection-page.tsx"), "CollectionPage"),
+    component: lazyPage(async () => (await import("./collection-page.tsx")).CollectionPage),
   }),
 ] as const;

@@ -6,6 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -39,7 +40,7 @@ export default function SettingsTab({ collection, onEdit }: { readonly collectio
 function factsOf(collection: Collection): Parameters<typeof Facts>[0]["of"] {
   const { description, metadata, own_chunking_strategy: own, effective_groups, last_sync_at, last_used_at } = collection;
   return [
-    [s.name, collection.name],
+    [s.name, <ShownName key="name" of={collection.name} />],
     [s.id, <Copied key="id" text={collection.collection_id} />],
     [s.repository, <Copied key="repository" text={collection.repository_id} />],
     [s.description, description === undefined || description === "" ? s.none : <span className="whitespace-pre-line">{description}</span>],

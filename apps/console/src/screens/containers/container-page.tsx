@@ -37,10 +37,12 @@ function One({ container }: { readonly container: Container }) {
   const { name, kind, append_only } = container;
   return (
     <Page
-      title={
-        <span className="flex flex-wrap items-center gap-2">
-          {name} <Badge tone={kind === "own" ? "brand" : "plain"}>{s.kinds[kind]}</Badge> {append_only && <Badge>{s.appendOnly}</Badge>}
-        </span>
+      title={name}
+      beside={
+        <>
+          <Badge tone={kind === "own" ? "brand" : "plain"}>{s.kinds[kind]}</Badge>
+          {append_only && <Badge>{s.appendOnly}</Badge>}
+        </>
       }
       about={`${s.columns.partitionKey}: ${pathsOf(container.partition_key).join(", ")}`}
       actions={kind === "own" && <Menu entries={[{ label: s.remove.label, danger: true, icon: <Trash2 aria-hidden />, onChoose: () => setRemoving(true) }]} />}

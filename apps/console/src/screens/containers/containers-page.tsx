@@ -9,6 +9,7 @@ import { containerStrings as s } from "../../strings/containers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { DataTable, type Column, type Sorting } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { NewContainer } from "./new-container.tsx";
@@ -20,7 +21,11 @@ const columns: readonly Column<Container>[] = [
     header: s.columns.name,
     value: ({ name }) => name,
     width: "minmax(12rem,2fr)",
-    cell: ({ name }) => <span className="truncate font-medium">{name}</span>,
+    cell: ({ name }) => (
+      <span className="truncate font-medium">
+        <ShownName of={name} />
+      </span>
+    ),
   },
   {
     id: "kind",

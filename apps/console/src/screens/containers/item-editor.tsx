@@ -10,6 +10,7 @@ import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { useUnsaved } from "../../ui/unsaved.tsx";
 import { etagOf, parseDocument, textOf } from "./document-text.ts";
 import { ItemConflict } from "./item-conflict.tsx";
 import { RemoveItem } from "./remove-item.tsx";
@@ -47,6 +48,7 @@ export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorPro
   const [text, setText] = useState(() => textOf(first));
   const parsed = parseDocument(text);
   const changed = text !== textOf(base);
+  useUnsaved(changed);
   const save = useSave(itemKey, (saved, { sent }) => {
     setBase(saved);
     // What was typed while it was being saved stays.

@@ -34,7 +34,7 @@ export function NewContainer({ onClose }: { readonly onClose: () => void }) {
   });
   const exists = isProblem(create.error, 412);
   return (
-    <Dialog open onClose={onClose} title={s.title}>
+    <Dialog open onClose={onClose} title={s.title} unsaved={name !== ""}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {

@@ -15,7 +15,8 @@ const s = containerStrings.item;
 export function NewItem({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
   const client = useQueryClient();
   const paths = pathsOf(container.partition_key);
-  const [text, setText] = useState(() => JSON.stringify(emptyDocument(paths), null, 2));
+  const [first] = useState(() => JSON.stringify(emptyDocument(paths), null, 2));
+  const [text, setText] = useState(first);
   const parsed = parseDocument(text);
   const create = useMutation({
     mutationFn: (document: JsonObject) => createItem(container.name, document),
@@ -31,7 +32,7 @@ export function NewItem({ container, onClose }: { readonly container: Container;
     if ("document" in read && !create.isPending) create.mutate(read.document);
   };
   return (
-    <Dialog open onClose={onClose} title={s.create} about={s.createAbout(paths.join(", "))} place="side">
+    <Dialog open onClose={onClose} title={s.create} about={s.createAbout(paths.join(", "))} place="side" unsaved={text !== first}>
       <div className="flex flex-col gap-3">
         <CodeEditor label={s.json} language="json" value={text} onChange={setText} onRun={submit} />
         {"error" in parsed && <p className="text-sm text-bad">{parsed.error}</p>}

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
 import { flagParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export const containerTabs = ["items", "query", "indexes", "changes"] as const;
 
@@ -22,7 +23,7 @@ export const containerRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/containers",
-    component: lazyRouteComponent(() => import("./containers-page.tsx"), "ContainersPage"),
+    component: lazyPage(async () => (await import("./containers-page.tsx")).ContainersPage),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
@@ -37,7 +38,7 @@ export const containerRoutes = [
       item: textParam(search["item"]),
       itemPk: pkParam(search["itemPk"]),
     }),
-    component: lazyRouteComponent(() => import("./container-page.tsx"), "ContainerPage"),
+    component: lazyPage(async () => (await import("./container-page.tsx")).ContainerPage),
   }),
 ] as const;
 

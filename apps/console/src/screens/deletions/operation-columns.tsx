@@ -5,12 +5,14 @@ import { deletionStrings as s } from "../../strings/deletions.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/data-table.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { RemainingCell } from "./remaining-cell.tsx";
+import { remainingOf } from "./remaining.ts";
 
 export function actionOf(action: string): string {
   return s.actions[action] ?? action;
 }
 
-const sum = ({ stores }: OperationRow, of: "deleted" | "remaining") => stores.reduce((total, store) => total + store[of], 0);
+const deletedBy = ({ stores }: OperationRow) => stores.reduce((total, { deleted }) => total + deleted, 0);
 
 export const operationColumns = (nameOf: PlaceName): readonly Column<OperationRow>[] => [
   {
@@ -41,8 +43,8 @@ export const operationColumns = (nameOf: PlaceName): readonly Column<OperationRo
     width: "6rem",
     cell: ({ stores }) => s.confirmed(stores.filter(({ status }) => status === "confirmed").length, stores.length),
   },
-  { id: "deleted", header: s.columns.deleted, width: "5rem", align: "right", cell: (row) => formatNumber(sum(row, "deleted")) },
-  { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: (row) => formatNumber(sum(row, "remaining")) },
+  { id: "deleted", header: s.columns.deleted, width: "5rem", align: "right", cell: (row) => formatNumber(deletedBy(row)) },
+  { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: ({ stores }) => <RemainingCell of={remainingOf(stores)} /> },
   { id: "begun", header: s.columns.begun, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     id: "took",

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { operationStatuses, type OperationStatus } from "../../api/operations.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export interface DeletionSearch {
   readonly status?: OperationStatus | undefined;
@@ -19,6 +20,6 @@ export const deletionRoutes = [
       collection: textParam(search["collection"]),
       operation: textParam(search["operation"]),
     }),
-    component: lazyRouteComponent(() => import("./deletions-page.tsx"), "DeletionsPage"),
+    component: lazyPage(async () => (await import("./deletions-page.tsx")).DeletionsPage),
   }),
 ] as const;

@@ -2,10 +2,12 @@ import { Link } from "@tanstack/react-router";
 import { Download, RefreshCw, Trash2 } from "lucide-react";
 import type { Document } from "../../api/documents.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Status } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/data-table.tsx";
 import { Menu } from "../../ui/menu.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { documentLink } from "./links.ts";
 import type { useDocumentActions } from "./use-document-actions.tsx";
@@ -31,10 +33,10 @@ function Name({ document: { repository_id: rid, collection_id: cid, document_id:
     <Link
       {...documentLink({ rid, cid, did })}
       className="min-w-0 truncate font-medium hover:underline"
-      title={name}
+      title={shownName(name)}
       onClick={(event) => event.stopPropagation()}
     >
-      {name}
+      <ShownName of={name} />
     </Link>
   );
 }

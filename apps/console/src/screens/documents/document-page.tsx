@@ -8,6 +8,7 @@ import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Status } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { DocumentState } from "./document-state.tsx";
@@ -71,7 +72,7 @@ function CollectionLink({ id: { rid, cid } }: { readonly id: DocumentId }) {
   const collection = useQuery(collectionOptions({ rid, cid }));
   return (
     <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="text-brand underline">
-      {collection.data?.name ?? s.backToCollection}
+      <ShownName of={collection.data?.name ?? s.backToCollection} />
     </Link>
   );
 }

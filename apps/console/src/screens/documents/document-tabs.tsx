@@ -3,6 +3,7 @@ import type { Document, DocumentId } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Empty } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { FailedText } from "./failed-text.tsx";
 import { MetadataTab } from "./metadata-tab.tsx";
 import { PassagesTab } from "./passages-tab.tsx";
 import { TextTab } from "./text-tab.tsx";
@@ -23,14 +24,24 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
   const navigate = route.useNavigate();
   // Nothing was indexed yet: there is no text to show and nothing to ask for.
   const live = document.live_version !== null;
-  const none = <Empty title={words.nothing}>{words.nothingText}</Empty>;
+  const none = document.status === "failed" ? <Empty title={words.failed}>{words.failedText}</Empty> : <Empty title={words.nothing}>{words.nothingText}</Empty>;
   return (
     <Tabs
       label={s.tabs}
       value={tab ?? "text"}
       onChoose={(value) => void navigate({ search: (old) => ({ ...old, tab: value === "text" ? undefined : value }), replace: true })}
       tabs={[
-        { value: "text", label: s.text, content: live ? <WithPlace id={id} document={document} tab="text" /> : none },
+        {
+          value: "text",
+          label: s.text,
+          content: live ? (
+            <WithPlace id={id} document={document} tab="text" />
+          ) : document.status === "failed" ? (
+            <FailedText id={id} document={document} />
+          ) : (
+            none
+          ),
+        },
         { value: "passages", label: s.passages, content: live ? <WithPlace id={id} document={document} tab="passages" /> : none },
         { value: "triples", label: s.triples, content: live ? <TriplesTab id={id} document={document} /> : none },
         { value: "versions", label: s.versions, content: <VersionsTab id={id} document={document} /> },

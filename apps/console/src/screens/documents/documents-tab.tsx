@@ -1,7 +1,7 @@
 /** The documents of a collection: added, filtered, opened. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { collectionOptions, type CollectionId } from "../../api/collections.ts";
+import { collectionOptions, repositoryOptions, type CollectionId } from "../../api/collections.ts";
 import { documentsOptions } from "../../api/documents.ts";
 import { moreOf } from "../../api/page.ts";
 import { documentStrings } from "../../strings/documents.ts";
@@ -26,10 +26,12 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
   const navigate = useNavigate();
   const actions = useDocumentActions();
   const why = useWhyClosed({ rid, cid });
+  const repository = useQuery(repositoryOptions(rid)).data;
+  const limits = repository === undefined || repository.personal === true ? undefined : documentStrings.drop.limitsShared;
   const list = useInfiniteQuery(documentsOptions({ rid, cid }, { q: name, status: documentStatus, order }));
   const filtered = name !== undefined || documentStatus !== undefined;
   return (
-    <DropZone onFiles={(files) => addUploads({ rid, cid }, files)} disabled={why !== undefined} why={why}>
+    <DropZone onFiles={(files) => addUploads({ rid, cid }, files)} disabled={why !== undefined} why={why} limits={limits}>
       <UploadList of={{ rid, cid }} />
       <Filters />
       <DataTable

@@ -16,10 +16,12 @@ interface DropZoneProps {
   readonly disabled?: boolean;
   /** Why nothing can be added here. */
   readonly why?: string | undefined;
+  /** Which files are taken; without it what every collection takes, and which take more. */
+  readonly limits?: string | undefined;
   readonly children?: ReactNode;
 }
 
-export function DropZone({ onFiles, disabled = false, why, children }: DropZoneProps) {
+export function DropZone({ onFiles, disabled = false, why, limits = s.limits, children }: DropZoneProps) {
   const [over, setOver] = useState(false);
   const dragged = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes("Files")) return;
@@ -40,6 +42,7 @@ export function DropZone({ onFiles, disabled = false, why, children }: DropZoneP
   return (
     <section
       aria-label={s.label}
+      data-drop-zone
       onDragOver={dragged}
       onDragLeave={left}
       onDrop={dropped}
@@ -51,7 +54,7 @@ export function DropZone({ onFiles, disabled = false, why, children }: DropZoneP
           <span className="font-medium">{over ? s.over : s.drop}</span> {s.or}
         </p>
         <ChooseFiles onFiles={onFiles} disabled={disabled} />
-        <p className="min-w-0 text-xs text-soft">{why ?? s.limits}</p>
+        <p className="min-w-0 text-xs text-soft">{why ?? limits}</p>
       </div>
       {children}
     </section>

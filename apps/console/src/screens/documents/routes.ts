@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
 import { numberParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 const documentTabs = ["text", "passages", "triples", "versions", "metadata"] as const;
 
@@ -26,6 +27,6 @@ export const documentRoutes = [
       end: numberParam(search["end"]),
       q: textParam(search["q"]),
     }),
-    component: lazyRouteComponent(() => import("./document-page.tsx"), "DocumentPage"),
+    component: lazyPage(async () => (await import("./document-page.tsx")).DocumentPage),
   }),
 ] as const;

@@ -43,10 +43,10 @@ async function askOne(upload: Upload): Promise<void> {
 
 type Told = Pick<Document, "status" | "error" | "progress">;
 
-function told({ id }: Upload, { status, error, progress }: Told): void {
+function told({ id, rid, cid }: Upload, { status, error, progress }: Told): void {
   if (status === "indexed") changeUpload(id, { state: "indexed", progress: null });
   else if (status === "failed") changeUpload(id, { state: "failed", reason: error ?? undefined });
-  else changeUpload(id, { progress });
+  else changeUpload(id, { progress, begun: status === "indexing" });
   // The event may not have come: then nobody else says that the collection has one more.
-  if (status === "indexed" || status === "failed") renewCounts();
+  if (status === "indexed" || status === "failed") renewCounts({ repository_id: rid, collection_id: cid });
 }

@@ -3,8 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { CircleAlert, CircleCheck, CircleX, FileText, LoaderCircle } from "lucide-react";
 import { repositoryOptions } from "../../api/collections.ts";
 import { formatBytes } from "../../lib/format.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { documentLink } from "./links.ts";
 import { isSharedType, sizeProblem } from "./upload-limits.ts";
@@ -19,8 +21,11 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b py-2 text-sm last:border-b-0">
       <StateIcon state={state} />
       <div className="min-w-0 flex-1 basis-48">
-        <p className="truncate" title={file.name}>
-          <span className="font-medium">{file.name}</span> {/* The reason tells the size of a file that is too large. */}
+        <p className="truncate" title={shownName(file.name)}>
+          <span className="font-medium">
+            <ShownName of={file.name} />
+          </span>{" "}
+          {/* The reason tells the size of a file that is too large. */}
           {sizeProblem(file) === undefined && <span className="text-xs text-soft">{formatBytes(file.size)}</span>}
         </p>
         <p className={state === "failed" || state === "refused" ? "text-xs break-words text-bad" : "text-xs text-soft"}>{reason ?? wordsOf(upload)}</p>
@@ -85,8 +90,8 @@ function StateIcon({ state }: { readonly state: Upload["state"] }) {
 
 const percent = 100;
 
-function wordsOf({ state, sent, progress }: Upload): string {
+function wordsOf({ state, sent, progress, begun = false }: Upload): string {
   if (state === "sending") return sent < 1 ? s.sending(Math.floor(sent * percent)) : s.sent;
-  if (state === "indexing") return progress && progress.total > 0 ? s.indexingOf(progress.done, progress.total) : s.indexing;
+  if (state === "indexing") return progress && progress.total > 0 ? s.indexingOf(progress.done, progress.total) : begun ? s.indexing : s.pending;
   return s[state];
 }

@@ -21,6 +21,8 @@ export interface Upload extends CollectionId {
   /** There was no answer: it is tried again as soon as the server is back. */
   readonly lost?: boolean | undefined;
   readonly documentId?: string | undefined;
+  /** The server has begun with it; until then it waits there. */
+  readonly begun?: boolean | undefined;
   readonly progress?: { readonly done: number; readonly total: number } | null | undefined;
 }
 

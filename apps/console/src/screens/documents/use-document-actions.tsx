@@ -2,7 +2,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { deleteDocument, downloadDocument, reindexDocument } from "../../api/document-parts.ts";
+import { collectionRowId } from "../../api/collections.ts";
 import { documentPath, type Document, type DocumentId } from "../../api/documents.ts";
+import { renew } from "../../api/renew.ts";
 import { get } from "../../api/request.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -23,11 +25,11 @@ interface DocumentActions {
 export function useDocumentActions(onDeleted?: () => void): DocumentActions {
   const client = useQueryClient();
   const [deleting, setDeleting] = useState<Document>();
-  const changed = ({ repository_id: rid, collection_id: cid }: Document) =>
+  const changed = ({ repository_id, collection_id, document_id }: Document) =>
     Promise.all([
-      client.invalidateQueries({ queryKey: ["documents", rid, cid] }),
-      client.invalidateQueries({ queryKey: ["collection", rid, cid] }),
-      client.invalidateQueries({ queryKey: ["collections"] }),
+      renew(client, ["documents", repository_id, collection_id], [document_id]),
+      renew(client, ["collection", repository_id, collection_id]),
+      renew(client, ["collections"], [collectionRowId({ repository_id, collection_id })]),
     ]);
   const download = useMutation({
     mutationFn: (document: Document) => downloadDocument(idOf(document)),

@@ -2,11 +2,11 @@
 import { useQueries } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import { lazy, Suspense } from "react";
 import type { CollectionId } from "../../api/collections.ts";
 import type { TriplePattern } from "../../api/graph.ts";
 import { graphStrings } from "../../strings/graph.ts";
 import { Button } from "../../ui/button.tsx";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { aroundOptions, type Around } from "./around.ts";
 import { EntityDetail } from "./entity-detail.tsx";
@@ -17,7 +17,7 @@ import { PictureNodes } from "./picture-nodes.tsx";
 
 const s = graphStrings.explore;
 const route = getRouteApi("/shell/graph");
-const Drawn = lazy(() => import("./cytoscape-picture.tsx"));
+const Drawn = lazyPart(async () => (await import("./cytoscape-picture.tsx")).default);
 
 export function Explore({ id }: { readonly id: CollectionId }) {
   const { focus, find } = route.useSearch();
@@ -72,9 +72,7 @@ function Drawing({ around, focus, onChoose, onClose }: DrawingProps) {
   const picture = pictureOf(around);
   return (
     <div className="flex min-w-0 flex-col gap-3">
-      <Suspense fallback={<Loading />}>
-        <Drawn picture={picture} focus={focus} onChoose={onChoose} />
-      </Suspense>
+      <Drawn picture={picture} focus={focus} onChoose={onChoose} />
       <Notes picture={picture} open={around.length} />
       <PictureNodes picture={picture} focus={focus} onChoose={onChoose} onClose={onClose} />
     </div>

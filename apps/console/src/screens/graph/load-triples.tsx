@@ -46,7 +46,7 @@ export function LoadTriples({ id, onClose }: { readonly id: CollectionId; readon
     setType((old) => rdfTypeOf(file.name) ?? old);
   };
   return (
-    <Dialog open onClose={onClose} title={s.title} about={s.about} wide>
+    <Dialog open onClose={onClose} title={s.title} about={s.about} wide unsaved={chosen.text !== ""}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {

@@ -8,6 +8,7 @@ import { graphStrings } from "../../strings/graph.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { documentLink } from "../documents/links.ts";
@@ -64,7 +65,9 @@ function Source({ id, source }: { readonly id: CollectionId; readonly source: Pr
   const { document_id: did, chunk_id: chunk, filename, version, page, start, end, quote } = source;
   return (
     <li className="flex flex-col gap-2 rounded-md border p-3 text-sm">
-      <p className="font-medium break-words">{filename}</p>
+      <p className="font-medium break-words">
+        <ShownName of={filename} />
+      </p>
       <p className="text-xs text-soft">{[s.version(version), ...(page === undefined ? [] : [s.page(page)])].join(" · ")}</p>
       <blockquote className="max-h-60 overflow-auto border-l-2 pl-3 break-words whitespace-pre-wrap" tabIndex={0}>
         {quote}

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 import { readGraphSearch } from "./graph-state.ts";
 
 export const graphRoutes = [
@@ -7,6 +8,6 @@ export const graphRoutes = [
     getParentRoute: () => shellRoute,
     path: "/graph",
     validateSearch: readGraphSearch,
-    component: lazyRouteComponent(() => import("./graph-page.tsx"), "GraphPage"),
+    component: lazyPage(async () => (await import("./graph-page.tsx")).GraphPage),
   }),
 ] as const;

@@ -6,6 +6,7 @@ import { search, type Hit } from "../../api/search.ts";
 import { formatMs } from "../../lib/format.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { buttonClass } from "../../ui/button.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { documentLink } from "../documents/links.ts";
 import { useUploads } from "../documents/upload-store.ts";
@@ -26,7 +27,7 @@ export function Answers() {
 
 function AnswersTo({ q }: { readonly q: string }) {
   const client = useQueryClient();
-  const answer = useQuery({ queryKey: ["home-answers", q], queryFn: () => search({ query: q, limit: hitsMax }) });
+  const answer = useQuery({ queryKey: ["home-answers", q], queryFn: ({ signal }) => search({ query: q, limit: hitsMax }, signal) });
   // What was just indexed may know more.
   useEvents(({ type, data }) => {
     if (type === "document.status" && data["status"] === "indexed") void client.invalidateQueries({ queryKey: ["home-answers"] });
@@ -69,7 +70,9 @@ function HitLink({ hit, q, words }: { readonly hit: Hit; readonly q: string; rea
   return (
     <Link {...documentLink({ rid, cid, did, chunk, start, end, q })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
       <span className="flex flex-wrap items-baseline gap-x-2 text-sm">
-        <span className="min-w-0 font-medium break-words text-brand">{filename}</span>
+        <span className="min-w-0 font-medium break-words text-brand">
+          <ShownName of={filename} />
+        </span>
         <span className="min-w-0 flex-1 basis-48 text-xs break-words text-soft">{where}</span>
         <span className="text-xs text-soft tabular-nums">{s.score(score.toFixed(scoreDigits))}</span>
       </span>

@@ -3,6 +3,7 @@ import type { Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { buttonClass } from "../../ui/button.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { IndexingBadge } from "../collections/indexing-badge.tsx";
@@ -37,7 +38,7 @@ function Row({ collection }: { readonly collection: Collection }) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 text-sm">
       <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="min-w-0 flex-1 basis-40 truncate font-medium text-brand hover:underline">
-        {name}
+        <ShownName of={name} />
       </Link>
       <span className="text-xs text-soft">{s.count(formatNumber(document_count), document_count === 1)}</span>
       <IndexingBadge collection={collection} />

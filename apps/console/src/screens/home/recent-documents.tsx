@@ -5,8 +5,10 @@ import { collectionPath, type Collection } from "../../api/collections.ts";
 import type { Document } from "../../api/documents.ts";
 import type { Page } from "../../api/page.ts";
 import { get } from "../../api/request.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { Status } from "../../ui/badge.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -41,8 +43,12 @@ export function RecentDocuments({ collections }: { readonly collections: readonl
       <ul className="flex flex-col gap-2">
         {documents.map(({ repository_id: rid, collection_id: cid, document_id: did, name, status, uploaded_at }) => (
           <li key={did} className="flex flex-wrap items-center gap-x-3 text-sm">
-            <Link {...documentLink({ rid, cid, did })} className="min-w-0 flex-1 basis-40 truncate font-medium text-brand hover:underline" title={name}>
-              {name}
+            <Link
+              {...documentLink({ rid, cid, did })}
+              className="min-w-0 flex-1 basis-40 truncate font-medium text-brand hover:underline"
+              title={shownName(name)}
+            >
+              <ShownName of={name} />
             </Link>
             <Status value={status} />
             <span className="text-xs text-soft">

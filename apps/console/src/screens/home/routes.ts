@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
 import { textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export const homeRoutes = [
   createRoute({
@@ -8,6 +9,6 @@ export const homeRoutes = [
     path: "/",
     /** The question that was asked, so that its answers can be shared and come back with "back". */
     validateSearch: (search: Record<string, unknown>): { readonly q?: string | undefined } => ({ q: textParam(search["q"]) }),
-    component: lazyRouteComponent(() => import("./home-page.tsx"), "HomePage"),
+    component: lazyPage(async () => (await import("./home-page.tsx")).HomePage),
   }),
 ] as const;

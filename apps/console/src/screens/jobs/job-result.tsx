@@ -1,9 +1,11 @@
 /** What came of a job: the documents of an upload, and of every other kind the answer as it is. */
 import { Link } from "@tanstack/react-router";
 import type { JobRow } from "../../api/jobs.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { jobStrings } from "../../strings/jobs.ts";
 import { Status } from "../../ui/badge.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { documentLink } from "../documents/links.ts";
 
 const s = jobStrings.detail;
@@ -42,8 +44,8 @@ function columnsOf({ repository_id: rid, collection_id: cid }: JobRow): readonly
         name === null ? (
           <span className="text-soft">{s.gone}</span>
         ) : (
-          <Link {...documentLink({ rid, cid, did })} className="truncate text-brand hover:underline" title={name}>
-            {name}
+          <Link {...documentLink({ rid, cid, did })} className="truncate text-brand hover:underline" title={shownName(name)}>
+            <ShownName of={name} />
           </Link>
         ),
     },

@@ -21,7 +21,7 @@ const columns: readonly Column<Queue>[] = [
     header: s.columns.dead,
     width: "6.5rem",
     align: "right",
-    cell: ({ dead }) => (dead === 0 ? formatNumber(0) : <Badge tone="bad">{formatNumber(dead)}</Badge>),
+    cell: ({ dead }) => (dead === null ? "–" : dead === 0 ? formatNumber(0) : <Badge tone="bad">{formatNumber(dead)}</Badge>),
   },
   {
     id: "oldest",
@@ -36,7 +36,7 @@ export function QueuesTab() {
   const { queue } = route.useSearch();
   const navigate = route.useNavigate();
   const { data, error, refetch } = useQuery(queuesOptions());
-  const chosen = queue ?? data?.find(({ dead }) => dead > 0)?.name;
+  const chosen = queue ?? data?.find(({ dead }) => (dead ?? 0) > 0)?.name;
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-soft">{s.about}</p>

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { jobStatuses, type JobStatus } from "../../api/jobs.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 const jobTabs = ["jobs", "queues"] as const;
 export type JobTab = (typeof jobTabs)[number];
@@ -28,6 +29,6 @@ export const jobRoutes = [
       job: textParam(search["job"]),
       queue: textParam(search["queue"]),
     }),
-    component: lazyRouteComponent(() => import("./jobs-page.tsx"), "JobsPage"),
+    component: lazyPage(async () => (await import("./jobs-page.tsx")).JobsPage),
   }),
 ] as const;

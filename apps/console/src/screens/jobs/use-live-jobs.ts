@@ -1,33 +1,42 @@
 /**
- * Keeps the list of jobs as it is on the server, while it is shown. An event names a job, or a document that belongs to an upload: those
- * jobs are read again, a few at a time, and put into the list in their place.
+ * Keeps the list of jobs as it is on the server, while it is shown. An event names a job, or a document that belongs to an upload. A few such
+ * jobs are read and put into the list in their place; of many, the pages that they are on are read.
  */
-import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
-import { useEvents, type ServerEvent } from "../../api/events.ts";
+import { useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { onEvent, type ServerEvent } from "../../api/events.ts";
 import { isUnderWay, jobListKey, readJob, type JobRow } from "../../api/jobs.ts";
 import { itemsInPages, putInPages } from "../../api/pages-cache.ts";
+import { renew } from "../../api/renew.ts";
+import { inTurns } from "../../lib/in-turns.ts";
 
-/** Many events come together: they are answered by one look. */
-const gatherMs = 300;
-const readAtOnceMax = 10;
+/** Many events come together: they are answered by one look, and the next one is taken a while later. */
+const turns = { soonMs: 300, againMs: 2_000 };
+/** More than these are cheaper to read as a page. */
+const singlesMax = 3;
 
 export function useLiveJobs(): void {
   const client = useQueryClient();
-  const waiting = useRef(new Set<string>());
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const look = async () => {
-    const ids = [...waiting.current].slice(0, readAtOnceMax);
-    for (const id of ids) waiting.current.delete(id);
-    const found = await Promise.all(ids.map(readIfVisible));
-    for (const job of found) if (job !== undefined) putInPages<JobRow>(client, jobListKey, job, ({ job_id }) => job_id);
-    timer.current = waiting.current.size > 0 ? setTimeout(() => void look(), gatherMs) : undefined;
-  };
-  useEvents((event) => {
-    for (const id of jobsOf(event, itemsInPages<JobRow>(client, jobListKey))) waiting.current.add(id);
-    if (waiting.current.size > 0) timer.current ??= setTimeout(() => void look(), gatherMs);
-  });
+  useEffect(() => {
+    const waiting = new Set<string>();
+    let left = false;
+    const look = inTurns(async () => {
+      const ids = [...waiting];
+      waiting.clear();
+      if (!left && ids.length <= singlesMax) return readSingles(client, ids);
+      left = await renew(client, jobListKey, ids);
+      if (left) look();
+    }, turns);
+    return onEvent((event) => {
+      for (const id of jobsOf(event, itemsInPages<JobRow>(client, jobListKey))) waiting.add(id);
+      if (waiting.size > 0) look();
+    });
+  }, [client]);
+}
+
+async function readSingles(client: QueryClient, ids: readonly string[]): Promise<void> {
+  const found = await Promise.all(ids.map(readIfVisible));
+  for (const job of found) if (job !== undefined) putInPages<JobRow>(client, jobListKey, job, ({ job_id }) => job_id);
 }
 
 export function jobsOf({ type, resource: { job_id, document_id, repository_id, collection_id } }: ServerEvent, known: readonly JobRow[]): readonly string[] {

@@ -21,7 +21,8 @@ interface ForkDialogProps {
 export function ForkDialog({ id, upTo, onClose }: ForkDialogProps) {
   const client = useQueryClient();
   const navigate = route.useNavigate();
-  const [name, setName] = useState(`${id.session}-fork`);
+  const first = `${id.session}-fork`;
+  const [name, setName] = useState(first);
   const fork = useMutation({
     mutationFn: () => forkSession(id, name.trim(), upTo),
     onSuccess: async ({ session_id: session }) => {
@@ -31,7 +32,7 @@ export function ForkDialog({ id, upTo, onClose }: ForkDialogProps) {
     },
   });
   return (
-    <Dialog open onClose={onClose} title={s.title} about={s.about}>
+    <Dialog open onClose={onClose} title={s.title} about={s.about} unsaved={name !== first}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { contextStrategies, memorySearchModes, type ContextStrategy, type MemorySearchMode } from "../../api/memories.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { numberParam, oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export interface MemorySearch {
   readonly agent?: string | undefined;
@@ -27,6 +28,6 @@ export const memoryRoutes = [
       tokens: numberParam(search["tokens"]),
       strategy: oneOfParam(search["strategy"], contextStrategies),
     }),
-    component: lazyRouteComponent(() => import("./memories-page.tsx"), "MemoriesPage"),
+    component: lazyPage(async () => (await import("./memories-page.tsx")).MemoriesPage),
   }),
 ] as const;

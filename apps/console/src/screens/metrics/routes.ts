@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { aggregateNames, type AggregateName } from "../../api/aggregates.ts";
 import { metricGroups, metricTypes, type MetricGroup, type MetricType } from "../../api/agent-metrics.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 import { bucketNames, rangeSearch, type BucketName, type RangeSearch } from "./range.ts";
 
 export interface MetricSearch extends RangeSearch {
@@ -25,6 +26,6 @@ export const metricRoutes = [
       group: oneOfParam(search["group"], [...metricGroups, "none"]),
       bucket: oneOfParam(search["bucket"], bucketNames),
     }),
-    component: lazyRouteComponent(() => import("./metrics-page.tsx"), "MetricsPage"),
+    component: lazyPage(async () => (await import("./metrics-page.tsx")).MetricsPage),
   }),
 ] as const;

@@ -13,13 +13,15 @@ import { sourceFields, sourceKinds } from "./source-fields.ts";
 
 const s = migrationStrings.form;
 
+const first: FormValues = { kind: "collection", fields: { objects: "absolute" }, more: "", retainDays: "", auto: false };
+
 interface Props {
   readonly onClose: () => void;
   readonly onMade: (id: string) => void;
 }
 
 export function NewMigrationDialog({ onClose, onMade }: Props) {
-  const [values, setValues] = useState<FormValues>({ kind: "collection", fields: { objects: "absolute" }, more: "", retainDays: "", auto: false });
+  const [values, setValues] = useState(first);
   const client = useQueryClient();
   const read = readMigration(values);
   const creating = useMutation({
@@ -30,7 +32,7 @@ export function NewMigrationDialog({ onClose, onMade }: Props) {
     },
   });
   return (
-    <Dialog open onClose={onClose} title={migrationStrings.create} about={s.about} wide>
+    <Dialog open onClose={onClose} title={migrationStrings.create} about={s.about} wide unsaved={values !== first}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {

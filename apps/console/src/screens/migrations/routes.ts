@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
 import { flagParam, numberParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 interface ListSearch {
   /** The form for a new one is open. */
@@ -17,12 +18,12 @@ export const migrationRoutes = [
     getParentRoute: () => shellRoute,
     path: "/migrations",
     validateSearch: (search: Record<string, unknown>): ListSearch => ({ create: flagParam(search["create"]) }),
-    component: lazyRouteComponent(() => import("./migrations-page.tsx"), "MigrationsPage"),
+    component: lazyPage(async () => (await import("./migrations-page.tsx")).MigrationsPage),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/migrations/$mid",
     validateSearch: (search: Record<string, unknown>): DetailSearch => ({ unit: numberParam(search["unit"]) }),
-    component: lazyRouteComponent(() => import("./migration-page.tsx"), "MigrationPage"),
+    component: lazyPage(async () => (await import("./migration-page.tsx")).MigrationPage),
   }),
 ] as const;

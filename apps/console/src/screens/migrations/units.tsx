@@ -8,6 +8,7 @@ import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { UnitSheet } from "./unit-sheet.tsx";
@@ -19,7 +20,16 @@ const route = getRouteApi("/shell/migrations/$mid");
 const tones = { same: "good", differs: "bad", notCompared: "plain" } as const;
 
 const columns: readonly Column<MigrationUnit>[] = [
-  { id: "name", header: s.columns.name, width: "minmax(10rem,1fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  {
+    id: "name",
+    header: s.columns.name,
+    width: "minmax(10rem,1fr)",
+    cell: ({ name }) => (
+      <span className="truncate font-medium">
+        <ShownName of={name} />
+      </span>
+    ),
+  },
   { id: "target", header: s.columns.target, width: "minmax(10rem,1fr)", cell: ({ target }) => <span className="truncate">{targetOf(target)}</span> },
   { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
   { id: "rows", header: s.columns.rows, width: "6rem", align: "right", cell: ({ rows }) => formatNumber(rows) },

@@ -42,14 +42,14 @@ function ofServer(readiness: Readiness | undefined): readonly Alarm[] {
 }
 
 function ofQueues(queues: readonly Queue[]): readonly Alarm[] {
-  const dead = queues.filter((queue) => queue.dead > 0);
+  const dead = queues.filter((queue) => (queue.dead ?? 0) > 0);
   const failed = queues.find(({ name }) => name === "documents")?.failed ?? 0;
   return [
     ...dead.map((queue): Alarm => ({
       key: `dead ${queue.name}`,
       tone: "bad",
       scope: "workspace",
-      text: s.dead(s.messages(queue.dead), queue.name),
+      text: s.dead(s.messages(queue.dead ?? 0), queue.name),
       place: { to: "/jobs", search: { tab: "queues", queue: queue.name } },
     })),
     ...(failed === 0

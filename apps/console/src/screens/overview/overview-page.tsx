@@ -1,6 +1,7 @@
 /** Health, alarms and figures on one page: the first one to look at on a bad day. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { useConnected } from "../../api/connection.ts";
 import { infoOptions, readinessOptions } from "../../api/health.ts";
 import { meOptions } from "../../api/identity.ts";
 import { deletionLagOptions } from "../../api/operations.ts";
@@ -24,6 +25,7 @@ export function OverviewPage() {
   const navigate = route.useNavigate();
   const role = useQuery(meOptions).data?.role;
   const isAdmin = role === "admin";
+  const connected = useConnected();
   const readiness = useQuery(readinessOptions);
   const info = useQuery(infoOptions);
   const queues = useQuery(queuesOptions(isAdmin));
@@ -45,7 +47,7 @@ export function OverviewPage() {
       }
     >
       {failed !== undefined && <ErrorBox error={failed.error} onRetry={() => void failed.refetch()} />}
-      <AlarmList alarms={alarms} looking={readiness.isPending || queues.isLoading || lag.isLoading} complete={isAdmin && failed === undefined} />
+      <AlarmList alarms={alarms} looking={!connected || readiness.isPending || queues.isLoading || lag.isLoading} complete={isAdmin && failed === undefined} />
       <Tiles readiness={readiness.data} info={info.data} queues={queues.data} lag={lag.data} ofWorkspace={isAdmin} />
       <Activity range={range} allowed={role !== undefined && role !== "user"} />
       <div className="grid gap-4 lg:grid-cols-2">

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { statsRanges, type StatsRange } from "../../api/stats.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 interface OverviewSearch {
   readonly range?: StatsRange | undefined;
@@ -12,6 +13,6 @@ export const overviewRoutes = [
     getParentRoute: () => shellRoute,
     path: "/overview",
     validateSearch: (search: Record<string, unknown>): OverviewSearch => ({ range: oneOfParam(search["range"], statsRanges) }),
-    component: lazyRouteComponent(() => import("./overview-page.tsx"), "OverviewPage"),
+    component: lazyPage(async () => (await import("./overview-page.tsx")).OverviewPage),
   }),
 ] as const;

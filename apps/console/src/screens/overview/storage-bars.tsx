@@ -6,6 +6,7 @@ import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { overviewStrings } from "../../strings/overview.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 
@@ -39,9 +40,11 @@ function Bars({ collections }: { readonly collections: readonly Collection[] }) 
         <li key={incarnation} className="text-sm">
           <div className="flex items-baseline gap-3">
             <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="min-w-0 truncate font-medium text-brand hover:underline">
-              {name}
+              <ShownName of={name} />
             </Link>
-            <span className="min-w-0 flex-1 truncate text-xs text-soft">{repository_name}</span>
+            <span className="min-w-0 flex-1 truncate text-xs text-soft">
+              <ShownName of={repository_name} />
+            </span>
             <span className="whitespace-nowrap tabular-nums" title={s.item(formatNumber(document_count), formatNumber(chunk_count))}>
               {formatBytes(total_size_bytes)}
             </span>

@@ -1,4 +1,5 @@
 /** The figures of this moment. Each says whose it is. */
+import { useConnected } from "../../api/connection.ts";
 import type { Readiness, ServerInfo } from "../../api/health.ts";
 import type { DeletionLag } from "../../api/operations.ts";
 import type { Queue } from "../../api/queues.ts";
@@ -20,14 +21,15 @@ interface Props {
 }
 
 export function Tiles({ readiness, info, queues, lag, ofWorkspace }: Props) {
+  const connected = useConnected();
   return (
     <ul aria-label={s.label} className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-5">
       <Tile
         name={s.server}
         scope="server"
-        value={readiness === undefined ? unknown : readiness.ready ? s.ready : s.notReady}
-        tone={readiness?.ready === false ? "bad" : undefined}
-        more={info === undefined ? "" : s.up(formatSeconds(info.uptime_ms / 1000))}
+        value={connected ? (readiness === undefined ? unknown : readiness.ready ? s.ready : s.notReady) : s.noAnswer}
+        tone={!connected || readiness?.ready === false ? "bad" : undefined}
+        more={info === undefined || !connected ? "" : s.up(formatSeconds(info.uptime_ms / 1000))}
       />
       {ofWorkspace && <WorkspaceTiles queues={queues} lag={lag} />}
     </ul>
@@ -55,8 +57,8 @@ function WorkspaceTiles({ queues, lag }: Pick<Props, "queues" | "lag">) {
       <Tile
         name={s.dead}
         scope="workspace"
-        value={queues === undefined ? unknown : formatNumber(queues.reduce((sum, { dead }) => sum + dead, 0))}
-        tone={queues?.some(({ dead }) => dead > 0) === true ? "bad" : undefined}
+        value={queues === undefined ? unknown : deadOf(queues)}
+        tone={queues?.some(({ dead }) => (dead ?? 0) > 0) === true ? "bad" : undefined}
         more={s.deadMore}
       />
       <Tile
@@ -68,6 +70,11 @@ function WorkspaceTiles({ queues, lag }: Pick<Props, "queues" | "lag">) {
       />
     </>
   );
+}
+
+/** Unknown where the queues are a service that shows its dead letters itself. */
+function deadOf(queues: readonly Queue[]): string {
+  return queues.some(({ dead }) => dead === null) ? unknown : formatNumber(queues.reduce((sum, { dead }) => sum + (dead ?? 0), 0));
 }
 
 function backlogMore({ in_progress, oldest_age_seconds }: Queue): string {

@@ -2,7 +2,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ExplainedAnswer } from "../../api/explained-search.ts";
-import { formatMs } from "../../lib/format.ts";
+import { formatMs, formatNumber } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
@@ -103,10 +103,12 @@ interface SummaryProps extends Pick<FoundProps, "answer" | "question"> {
 function Summary({ answer, question, relevant }: SummaryProps) {
   const { hits, timings, explain } = answer;
   const quality = qualityOf(hits, relevant);
+  const removed = (explain?.collections ?? []).reduce((sum, { removed_by_filter }) => sum + removed_by_filter, 0);
   return (
     <div role="status" className="flex flex-col gap-1 text-xs text-soft">
       <p>
-        {s.hits(hits.length)} · {s.timings(formatMs(timings.total_ms), formatMs(timings.embed_ms), formatMs(timings.search_ms))}
+        {s.hits(hits.length)} · {removed > 0 && <>{s.removed(removed, formatNumber(removed))} · </>}{" "}
+        {s.timings(formatMs(timings.total_ms), formatMs(timings.embed_ms), formatMs(timings.search_ms))}
       </p>
       {fitsBadly(question, hits) && <p className="text-sm text-warn">{s.farOff}</p>}
       {explain !== undefined && explain.mode === "hybrid" && <p>{s.mix(explain.fusion, explain.vector_weight)}</p>}

@@ -10,6 +10,7 @@ import { placeOf } from "../../api/place-names.ts";
 import { get } from "../../api/request.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { cx } from "../../lib/class-names.ts";
+import { ShownName } from "../../ui/name.tsx";
 import { messageOf } from "../../ui/states.tsx";
 
 const s = searchStrings.collections;
@@ -55,7 +56,7 @@ export function CollectionsPicker({ label, refs, onChoose }: PickManyProps) {
           {chosen.map((one) => (
             <Combobox.Chip key={one.ref} aria-label={one.name} className="flex min-w-0 items-center gap-1 rounded bg-brand-soft pl-1.5 text-xs text-brand">
               <span className="max-w-48 truncate" title={one.place}>
-                {one.name}
+                <ShownName of={one.name} />
               </span>
               <Combobox.ChipRemove className="rounded p-1 hover:bg-raised" aria-label={s.remove(one.name)}>
                 <X className="size-3" aria-hidden />
@@ -150,7 +151,9 @@ function Choices({ status }: { readonly status: string | undefined }) {
                   <Check className="size-4" aria-hidden />
                 </Combobox.ItemIndicator>
                 <span className="col-start-2 min-w-0">
-                  <span className="block truncate">{one.name}</span>
+                  <span className="block truncate">
+                    <ShownName of={one.name} />
+                  </span>
                   <span className="block truncate text-xs text-soft">{one.place}</span>
                 </span>
               </Combobox.Item>

@@ -5,6 +5,7 @@ import { evaluationsOptions, type Evaluation } from "../../api/evaluations.ts";
 import { moreOf } from "../../api/page.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { EvaluationDetail } from "./evaluation-detail.tsx";
@@ -13,7 +14,16 @@ const s = searchStrings.evaluations;
 const route = getRouteApi("/shell/search");
 
 const columns: readonly Column<Evaluation>[] = [
-  { id: "name", header: s.columns.name, width: "minmax(12rem,2fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  {
+    id: "name",
+    header: s.columns.name,
+    width: "minmax(12rem,2fr)",
+    cell: ({ name }) => (
+      <span className="truncate font-medium">
+        <ShownName of={name} />
+      </span>
+    ),
+  },
   { id: "questions", header: s.columns.questions, width: "6rem", align: "right", cell: ({ query_count }) => query_count },
   { id: "runs", header: s.columns.runs, width: "5rem", align: "right", cell: ({ runs }) => runs.length },
   { id: "ndcg", header: s.columns.ndcg, width: "7rem", align: "right", cell: ({ runs }) => runs[0]?.ndcg.toFixed(3) ?? "–" },

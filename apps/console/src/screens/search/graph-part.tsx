@@ -5,6 +5,7 @@ import type { ExplainedAnswer, GraphEdge, GraphEntity } from "../../api/explaine
 import { shortTerm, termText } from "../../api/terms.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { documentLink } from "../documents/links.ts";
 import { numberText } from "./score-bars.tsx";
 
@@ -62,7 +63,7 @@ function Edge({ edge }: { readonly edge: GraphEdge }) {
         {sources.length === 0 && <span className="text-soft">{s.asserted}</span>}
         {sources.map(({ document_id: did, chunk_id: chunk, filename, start, end }) => (
           <Link key={chunk} {...documentLink({ rid, cid, did, chunk, start, end })} className="max-w-full truncate text-brand underline">
-            {filename}
+            <ShownName of={filename} />
           </Link>
         ))}
       </p>

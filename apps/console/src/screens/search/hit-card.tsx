@@ -3,10 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, Equal, FileText } from "lucide-react";
 import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
 import { placeOf, useCollection } from "../../api/place-names.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Check } from "../../ui/field.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { documentLink } from "../documents/links.ts";
 import type { RankChange } from "./compare.ts";
 import { HitText } from "./hit-text.tsx";
@@ -33,8 +35,8 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
     <li className="@container relative flex min-w-0 flex-col gap-2 rounded-lg border bg-panel p-3">
       <div className="flex flex-wrap items-center gap-2">
         <span className="font-semibold tabular-nums">{s.rank(rank)}</span>
-        <span className="min-w-0 flex-1 truncate font-medium" title={citation.filename}>
-          {citation.filename}
+        <span className="min-w-0 flex-1 truncate font-medium" title={shownName(citation.filename)}>
+          <ShownName of={citation.filename} />
         </span>
         {other !== undefined && <Change change={change ?? {}} other={other} />}
         <Badge tone="brand">
@@ -88,7 +90,7 @@ function Details({ hit: { repository_id, collection_id, citation, metadata, expl
   ];
   return (
     <div className="flex flex-col gap-1 text-xs text-soft">
-      <p className="break-words">{place.join(" · ")}</p>
+      <p className="break-words">{shownName(place.join(" · "))}</p>
       {fields.length > 0 && (
         <ul aria-label={s.metadata} className="flex flex-wrap gap-1">
           {fields.map(([name, value]) => (

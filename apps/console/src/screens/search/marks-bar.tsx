@@ -11,6 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { useUnsaved } from "../../ui/unsaved.tsx";
 import type { MarkedQuestion, Marks } from "./marks.ts";
 
 const s = searchStrings.marks;
@@ -46,6 +47,7 @@ function SaveForm({ marks, onSaved }: { readonly marks: Marks; readonly onSaved:
   const client = useQueryClient();
   const [name, setName] = useState("");
   const [k, setK] = useState("10");
+  useUnsaved(name !== "");
   const saving = useMutation({
     mutationFn: createEvaluation,
     onSuccess: async ({ evaluation_id }) => {

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 import { readLabSearch } from "./search-state.ts";
 
 export const searchRoutes = [
@@ -7,6 +8,6 @@ export const searchRoutes = [
     getParentRoute: () => shellRoute,
     path: "/search",
     validateSearch: readLabSearch,
-    component: lazyRouteComponent(() => import("./search-page.tsx"), "SearchPage"),
+    component: lazyPage(async () => (await import("./search-page.tsx")).SearchPage),
   }),
 ] as const;

@@ -5,6 +5,7 @@ import { useCollection } from "../../api/place-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Empty } from "../../ui/states.tsx";
 
 const s = searchStrings.answer;
@@ -26,7 +27,7 @@ function Name({ of: { repository_id: rid, collection_id: cid } }: { readonly of:
   const collection = useCollection({ rid, cid });
   return (
     <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="truncate text-brand underline" title={`${rid} / ${cid}`}>
-      {collection?.name ?? cid}
+      <ShownName of={collection?.name ?? cid} />
     </Link>
   );
 }

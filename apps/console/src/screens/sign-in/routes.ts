@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { rootRoute } from "../../app/root-route.tsx";
 import { flagParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export const signInRoutes = [
   createRoute({
@@ -10,7 +11,7 @@ export const signInRoutes = [
       next: ownPage(textParam(search["next"])),
       ended: flagParam(search["ended"]),
     }),
-    component: lazyRouteComponent(() => import("./sign-in-page.tsx"), "SignInPage"),
+    component: lazyPage(async () => (await import("./sign-in-page.tsx")).SignInPage),
   }),
 ] as const;
 

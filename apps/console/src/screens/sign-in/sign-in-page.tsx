@@ -9,6 +9,7 @@ import { shellStrings } from "../../strings/shell.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
+import { useWindowTitle } from "../../ui/window-title.ts";
 
 const s = shellStrings.signIn;
 const route = getRouteApi("/sign-in");
@@ -17,6 +18,7 @@ export function SignInPage() {
   const { next, ended } = route.useSearch();
   const router = useRouter();
   const [token, setToken] = useState("");
+  useWindowTitle(s.title);
   const tried = useRef(false);
   const signing = useMutation({
     mutationFn: signIn,

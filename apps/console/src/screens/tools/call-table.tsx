@@ -6,13 +6,23 @@ import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { toolStrings as s } from "../../strings/tools.ts";
 import { Status } from "../../ui/badge.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Empty } from "../../ui/states.tsx";
 
 const route = getRouteApi("/shell/tools");
 
 const columns: readonly Column<ToolInvocation>[] = [
   { id: "at", header: s.columns.at, width: "12rem", cell: ({ timestamp }) => formatDateTime(timestamp) },
-  { id: "tool", header: s.columns.tool, width: "minmax(9rem,1fr)", cell: ({ tool_name }) => <span className="truncate font-medium">{tool_name}</span> },
+  {
+    id: "tool",
+    header: s.columns.tool,
+    width: "minmax(9rem,1fr)",
+    cell: ({ tool_name }) => (
+      <span className="truncate font-medium">
+        <ShownName of={tool_name} />
+      </span>
+    ),
+  },
   { id: "status", header: s.columns.status, width: "6rem", cell: ({ status }) => <Status value={status} /> },
   { id: "duration", header: s.columns.duration, width: "6.5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
   { id: "agent", header: s.columns.agent, width: "minmax(9rem,1fr)", cell: ({ agent_id }) => <span className="truncate">{agent_id}</span> },

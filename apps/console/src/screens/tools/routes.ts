@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { toolGroups, toolStatuses, type ToolGroup, type ToolStatus } from "../../api/tool-log.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 import { rangeSearch, type RangeSearch } from "../metrics/range.ts";
 
 export const toolTabs = ["log", "figures", "proof"] as const;
@@ -35,6 +36,6 @@ export const toolRoutes = [
       day: textParam(search["day"]),
       call: textParam(search["call"]),
     }),
-    component: lazyRouteComponent(() => import("./tools-page.tsx"), "ToolsPage"),
+    component: lazyPage(async () => (await import("./tools-page.tsx")).ToolsPage),
   }),
 ] as const;

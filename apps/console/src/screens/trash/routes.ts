@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { shellRoute } from "../../app/root-route.tsx";
 import { textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 interface TrashSearch {
   readonly q?: string | undefined;
@@ -13,6 +14,6 @@ export const trashRoutes = [
     getParentRoute: () => shellRoute,
     path: "/trash",
     validateSearch: (search: Record<string, unknown>): TrashSearch => ({ q: textParam(search["q"]), operation: textParam(search["operation"]) }),
-    component: lazyRouteComponent(() => import("./trash-page.tsx"), "TrashPage"),
+    component: lazyPage(async () => (await import("./trash-page.tsx")).TrashPage),
   }),
 ] as const;

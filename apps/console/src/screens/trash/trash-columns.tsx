@@ -1,10 +1,12 @@
 import { RotateCcw, Trash2 } from "lucide-react";
 import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
+import { shownName } from "../../lib/shown-name.ts";
 import { trashStrings as s } from "../../strings/trash.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import type { Column } from "../../ui/data-table.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";
 
@@ -23,7 +25,11 @@ export function trashColumns(actions: Actions): readonly Column<Collection>[] {
       id: "repository",
       header: of.repository,
       width: "minmax(7rem,1fr)",
-      cell: ({ repository_name }) => <span className="truncate">{repository_name}</span>,
+      cell: ({ repository_name }) => (
+        <span className="truncate">
+          <ShownName of={repository_name} />
+        </span>
+      ),
     },
     { id: "documents", header: of.documents, width: "6rem", align: "right", cell: ({ document_count }) => formatNumber(document_count) },
     { id: "size", header: of.size, width: "5.5rem", align: "right", cell: ({ total_size_bytes }) => formatBytes(total_size_bytes) },
@@ -36,8 +42,8 @@ export function trashColumns(actions: Actions): readonly Column<Collection>[] {
 function Name({ collection: { name, collection_id, ...more } }: { readonly collection: Collection }) {
   return (
     <>
-      <span className="truncate font-medium" title={`${name} (${collection_id})`}>
-        {name}
+      <span className="truncate font-medium" title={shownName(`${name} (${collection_id})`)}>
+        <ShownName of={name} />
       </span>
       {more["displaced"] === true && (
         <Tooltip text={s.displacedAbout}>

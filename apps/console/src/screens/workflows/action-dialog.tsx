@@ -24,7 +24,8 @@ interface ActionDialogProps {
 export function ActionDialog({ verb, seen, lease, onClose }: ActionDialogProps) {
   const client = useQueryClient();
   const { label, about } = workflowStrings.verbs[verb];
-  const [fields, setFields] = useState<ActionFields>(() => emptyFields(seen));
+  const [first] = useState(() => emptyFields(seen));
+  const [fields, setFields] = useState<ActionFields>(first);
   const [token, setToken] = useState("");
   const act = useMutation({
     mutationFn: (etag: string) =>
@@ -36,7 +37,7 @@ export function ActionDialog({ verb, seen, lease, onClose }: ActionDialogProps) 
     },
   });
   return (
-    <Dialog open onClose={onClose} title={label} about={about}>
+    <Dialog open onClose={onClose} title={label} about={about} unsaved={fields !== first || token !== ""}>
       {isProblem(act.error, 412) ? (
         <ActionConflict verb={verb} seen={seen} pending={act.isPending} onAnyway={(etag) => act.mutate(etag)} onClose={onClose} />
       ) : (

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { workflowStatuses, workflowTypes, type WorkflowStatus, type WorkflowType } from "../../api/workflows.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
+import { lazyPage } from "../../ui/lazy-page.tsx";
 
 interface ListSearch {
   readonly status?: WorkflowStatus | undefined;
@@ -27,7 +28,7 @@ export const workflowRoutes = [
       type: oneOfParam(search["type"], workflowTypes),
       order: oneOfParam(search["order"], ["asc"]),
     }),
-    component: lazyRouteComponent(() => import("./workflows-page.tsx"), "WorkflowsPage"),
+    component: lazyPage(async () => (await import("./workflows-page.tsx")).WorkflowsPage),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
@@ -37,6 +38,6 @@ export const workflowRoutes = [
       checkpoint: textParam(search["checkpoint"]),
       agent: textParam(search["agent"]),
     }),
-    component: lazyRouteComponent(() => import("./workflow-page.tsx"), "WorkflowPage"),
+    component: lazyPage(async () => (await import("./workflow-page.tsx")).WorkflowPage),
   }),
 ] as const;

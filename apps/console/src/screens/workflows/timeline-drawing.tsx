@@ -1,14 +1,13 @@
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { cx } from "../../lib/class-names.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
+import { ticksOf } from "./timeline-ticks.ts";
 import type { Entry, Timeline } from "./timeline.ts";
 
 const s = workflowStrings.timeline;
 
 /** Also what took no time is seen. */
 const widthPercentMin = 0.6;
-const ticks = [0, 0.25, 0.5, 0.75, 1];
-const clock = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 const tones: Readonly<Record<string, string>> = {
   completed: "bg-good",
@@ -39,13 +38,13 @@ export function TimelineDrawing({ timeline, name, now }: { readonly timeline: Ti
       ))}
       <span />
       <div className="relative h-5 text-soft">
-        {ticks.map((tick) => (
+        {ticksOf(timeline).map(({ share, label }) => (
           <span
-            key={tick}
-            className={cx("absolute whitespace-nowrap", tick !== 0 && tick !== 1 && "hidden -translate-x-1/2 xl:inline", tick === 1 && "-translate-x-full")}
-            style={{ left: `${tick * 100}%` }}
+            key={share}
+            className={cx("absolute whitespace-nowrap", share !== 0 && share !== 1 && "hidden -translate-x-1/2 xl:inline", share === 1 && "-translate-x-full")}
+            style={{ left: `${share * 100}%` }}
           >
-            {clock.format(new Date(from + length * tick))}
+            {label}
           </span>
         ))}
       </div>

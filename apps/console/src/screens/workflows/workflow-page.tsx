@@ -37,11 +37,8 @@ function One({ workflow }: { readonly workflow: Workflow }) {
   }
   return (
     <Page
-      title={
-        <span className="flex flex-wrap items-center gap-2">
-          {workflow.name} <Status value={workflow.status} />
-        </span>
-      }
+      title={workflow.name}
+      beside={<Status value={workflow.status} />}
       about={workflow.description}
       actions={<WorkflowActions workflow={workflow} lease={live.lease} />}
     >

@@ -10,6 +10,7 @@ import { Status } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Select } from "../../ui/field.tsx";
+import { ShownName } from "../../ui/name.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -48,7 +49,7 @@ function Filters() {
   }));
   return (
     <div className="flex flex-wrap items-end gap-3">
-      <div role="group" aria-label={s.statusFilter} className="flex min-w-0 flex-wrap gap-1">
+      <div role="group" aria-label={s.statusFilter} className="flex min-w-0 basis-full flex-wrap gap-1 min-[90rem]:basis-auto">
         {chips.map(({ value, label }) => (
           <button
             key={label}
@@ -83,14 +84,23 @@ function Filters() {
 }
 
 const columns: readonly Column<Workflow>[] = [
-  { id: "name", header: s.columns.name, width: "minmax(14rem,2fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
-  { id: "status", header: s.columns.status, width: "8rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "type", header: s.columns.type, width: "8rem", cell: ({ type }) => s.words(type) },
+  {
+    id: "name",
+    header: s.columns.name,
+    width: "minmax(12rem,2fr)",
+    cell: ({ name }) => (
+      <span className="truncate font-medium">
+        <ShownName of={name} />
+      </span>
+    ),
+  },
+  { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
+  { id: "type", header: s.columns.type, width: "7rem", cell: ({ type }) => s.words(type) },
   { id: "steps", header: s.columns.steps, width: "10rem", cell: (workflow) => <StepBar workflow={workflow} /> },
   { id: "agents", header: s.columns.agents, width: "5rem", align: "right", cell: ({ agents }) => agents.length },
-  { id: "owner", header: s.columns.owner, width: "8rem", cell: ({ metadata }) => <span className="truncate">{metadata.created_by}</span> },
-  { id: "created", header: s.columns.created, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
-  { id: "updated", header: s.columns.updated, width: "8rem", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+  { id: "owner", header: s.columns.owner, width: "7rem", cell: ({ metadata }) => <span className="truncate">{metadata.created_by}</span> },
+  { id: "created", header: s.columns.created, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "updated", header: s.columns.updated, width: "7rem", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];
 
 function List() {

@@ -30,7 +30,7 @@ export function ConflictView({ base, mine, theirs, pending, error, onSave, onDro
   // What was not touched here is nobody's wish to undo.
   const sideOf = (field: Field): Side => chosen[field] ?? (touched.includes(field) ? "mine" : "theirs");
   return (
-    <Dialog open onClose={onClose} title={s.conflictTitle} about={differing.length === 0 ? s.conflictSame : s.conflictAbout} wide>
+    <Dialog open onClose={onClose} title={s.conflictTitle} about={differing.length === 0 ? s.conflictSame : s.conflictAbout} wide unsaved>
       <div className="flex flex-col gap-4">
         {differing.map((field) => (
           <FieldChoice

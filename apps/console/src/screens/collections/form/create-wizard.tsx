@@ -47,6 +47,7 @@ export default function CreateWizard({ repository, onClose }: Props) {
       pendingAction={s.creating}
       pending={creating.isPending}
       error={form.error}
+      unsaved={form.changed}
       values={form.values}
       errors={form.errors}
       onChange={form.change}

@@ -27,6 +27,7 @@ export default function EditWizard({ collection, onClose }: Props) {
   const [base, setBase] = useState(collection);
   const [conflict, setConflict] = useState<Conflict>();
   const form = useForm(valuesOf(base));
+  const { values, errors, changed: unsaved } = form;
   const client = useQueryClient();
   const id = { rid: base.repository_id, cid: base.collection_id };
   const saving = useMutation({
@@ -83,8 +84,7 @@ export default function EditWizard({ collection, onClose }: Props) {
       pendingAction={s.saving}
       pending={saving.isPending}
       error={form.error}
-      values={form.values}
-      errors={form.errors}
+      {...{ values, errors, unsaved }}
       collection={base}
       onChange={form.change}
       onSubmit={submit}

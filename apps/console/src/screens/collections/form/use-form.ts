@@ -14,6 +14,8 @@ export function useForm(initial: FormValues) {
     values,
     errors,
     error,
+    /** Something is in the fields that would be lost. */
+    changed: JSON.stringify(values) !== JSON.stringify(initial),
     change: (next: Partial<FormValues>) => setValues((old) => ({ ...old, ...next })),
     begin: () => {
       setErrors(noErrors);

@@ -27,19 +27,20 @@ interface Props extends StepProps {
   readonly action: string;
   readonly pendingAction: string;
   readonly pending: boolean;
+  readonly unsaved: boolean;
   /** What could not be shown at a field. */
   readonly error: unknown;
   readonly onSubmit: () => void;
   readonly onClose: () => void;
 }
 
-export function WizardFrame({ title, action, pendingAction, pending, error, onSubmit, onClose, ...step }: Props) {
+export function WizardFrame({ title, action, pendingAction, pending, unsaved, error, onSubmit, onClose, ...step }: Props) {
   const [at, setAt] = useStep(step.errors);
   const Content = contents[at];
   const index = steps.indexOf(at);
   const [before, after] = [steps[index - 1], steps[index + 1]];
   return (
-    <Dialog open onClose={onClose} title={title} place="side">
+    <Dialog open onClose={onClose} title={title} place="side" unsaved={unsaved}>
       <form
         className="flex min-h-full flex-col gap-4"
         onSubmit={(event) => {

@@ -38,7 +38,7 @@ export function NewPipelineDialog({ id, onClose }: { readonly id: CollectionId; 
   const errors = fieldErrorsOf(creating.error);
   const shown = fields.some((field) => errorAt(errors, field) !== undefined);
   return (
-    <Dialog open onClose={onClose} title={pipelineStrings.create} about={pipelineStrings.about}>
+    <Dialog open onClose={onClose} title={pipelineStrings.create} about={pipelineStrings.about} unsaved={values !== empty}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {

@@ -1,0 +1,120 @@
+/**
+ * Something changed on the server: what is shown of it is read again, without reading a long list from its beginning to its end.
+ *
+ * Of a list with several pages its first is read, where new rows come; its last, when the list was read to its end; and those with rows that
+ * changed, a few at a time. A next page that is on its way is waited for: it would be lost, or would overwrite what was read meanwhile.
+ */
+import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
+import { hasRow, isEnd, withFreshPage, type Pages } from "./fresh-page.ts";
+import type { ListMeta, Page } from "./page.ts";
+
+/** Besides the first and the last. */
+export const changedPagesMax = 3;
+/** So many pages of new rows are read to come to one that is known. With more, the list begins anew with them. */
+export const newPagesMax = 5;
+
+type Row = unknown;
+
+/** Rows that changed, in pages that were not read again yet. */
+const waiting = new WeakMap<Query, Set<string>>();
+
+/** `changed`: ids of rows. True: not everything was read yet, ask again. */
+export async function renew(client: QueryClient, queryKey: QueryKey, changed: Iterable<string> = []): Promise<boolean> {
+  const ids = [...changed];
+  const left = await Promise.all(
+    client
+      .getQueryCache()
+      .findAll({ queryKey })
+      .map((query) => renewOne(client, query, ids)),
+  );
+  return left.includes(true);
+}
+
+/** Events were missed, so anything may have changed: all that is shown is read again as a whole. */
+export async function renewAll(client: QueryClient): Promise<void> {
+  const again = async (query: Query) => {
+    await nextPageCame(query);
+    await readWhole(client, query);
+  };
+  await Promise.all(client.getQueryCache().getAll().map(again));
+}
+
+async function renewOne(client: QueryClient, query: Query, changed: readonly string[]): Promise<boolean> {
+  // Nobody sees it: it is read when it is shown again.
+  if (!query.isActive()) {
+    query.invalidate();
+    return false;
+  }
+  await settled(query);
+  const list = (query.meta as { readonly list?: ListMeta } | undefined)?.list;
+  const data = query.state.data as Pages<Row> | undefined;
+  if (list === undefined || data === undefined || data.pages.length < 2) {
+    await readWhole(client, query);
+    return false;
+  }
+  const { idOf } = list;
+  const ids = new Set([...(waiting.get(query) ?? []), ...changed].filter((id) => hasRow(data, id, idOf)));
+  const chosen = pagesToRead(data, ids, idOf);
+  for (const id of chosen.flatMap((index) => data.pages[index]?.items.map(idOf) ?? [])) ids.delete(id);
+  waiting.set(query, ids);
+  try {
+    // From the last: what the first one brings does not move the others.
+    for (const index of chosen) await renewPage(query, index, list);
+  } catch {
+    // No answer, or no longer allowed: read as a whole when it is shown again.
+    query.invalidate();
+    return false;
+  }
+  return ids.size > 0;
+}
+
+function pagesToRead({ pages }: Pages<Row>, ids: ReadonlySet<string>, idOf: ListMeta["idOf"]): readonly number[] {
+  const last = pages.length - 1;
+  const end = pages[last];
+  const changed = pages.flatMap(({ items }, index) => (index > 0 && items.some((one) => ids.has(idOf(one))) ? [index] : []));
+  const chosen = new Set([...(end !== undefined && isEnd(end) ? [last] : []), ...changed.slice(0, changedPagesMax), 0]);
+  return [...chosen].toSorted((a, b) => b - a);
+}
+
+async function renewPage(query: Query, index: number, { read, idOf }: ListMeta): Promise<void> {
+  const before = query.state.data as Pages<Row>;
+  const fresh = index === 0 ? await readToKnown(before, { read, idOf }) : await read(before.pageParams[index] as string | undefined);
+  await settled(query);
+  const now = query.state.data as Pages<Row>;
+  // The list was read anew or became another meanwhile.
+  if (now.pageParams[index] !== before.pageParams[index]) return;
+  const known = index > 0 || isEnd(fresh) || fresh.items.some((one) => hasRow(before, idOf(one), idOf));
+  query.setData(known ? withFreshPage(now, index, fresh, idOf) : { pages: [fresh], pageParams: now.pageParams.slice(0, 1) });
+}
+
+/** From the beginning to the first row that is known: there may be more new ones than fit a page. */
+async function readToKnown(data: Pages<Row>, { read, idOf }: ListMeta): Promise<Page<Row>> {
+  let page = await read(undefined);
+  let items = page.items;
+  for (let count = 1; count < newPagesMax && !isEnd(page) && !page.items.some((one) => hasRow(data, idOf(one), idOf)); count += 1) {
+    page = await read(page.next_cursor ?? undefined);
+    items = [...items, ...page.items];
+  }
+  return { ...page, items };
+}
+
+async function readWhole(client: QueryClient, { queryKey }: Query): Promise<void> {
+  await client.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: true });
+}
+
+/** Nothing of it is on its way any more. */
+async function settled(query: Query): Promise<void> {
+  while (query.state.fetchStatus === "fetching" && query.promise !== undefined) await ended(query.promise);
+}
+
+async function nextPageCame(query: Query): Promise<void> {
+  while (query.state.fetchStatus === "fetching" && query.state.fetchMeta?.fetchMore !== undefined && query.promise !== undefined) await ended(query.promise);
+}
+
+async function ended(promise: Promise<unknown>): Promise<void> {
+  try {
+    await promise;
+  } catch {
+    // Whoever asked for it is told.
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Whoever goes to another page by the keyboard, or listens to it, goes on at its heading. Not on the first page, which the browser reads from
+ * the top, and not where the page itself chose a field to begin with.
+ */
+import { useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+
+export function useHeadingFocus(): void {
+  const shown = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const before = useRef<string>(undefined);
+  useEffect(() => {
+    const first = before.current === undefined;
+    if (shown === undefined || shown === before.current) return undefined;
+    before.current = shown;
+    return first ? undefined : focusWhenThere();
+  }, [shown]);
+}
+
+/** The page may still be loaded, and the list it was chosen from closed. What the reader does meanwhile counts more. */
+function focusWhenThere(): () => void {
+  const observer = new MutationObserver(tryNow);
+  const given = ["keydown", "pointerdown"] as const;
+  function stop(): void {
+    observer.disconnect();
+    for (const event of given) removeEventListener(event, stop, true);
+  }
+  function tryNow(): void {
+    const heading = document.querySelector<HTMLElement>("main h1");
+    if (heading === null || document.querySelector("[role=dialog], [role=menu]") !== null) return;
+    stop();
+    const chosen = document.activeElement?.closest("main h1, main input, main textarea, main select") ?? null;
+    if (chosen === null) heading.focus();
+  }
+  observer.observe(document.body, { childList: true, subtree: true });
+  for (const event of given) addEventListener(event, stop, true);
+  tryNow();
+  return stop;
+}

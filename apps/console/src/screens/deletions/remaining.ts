@@ -1,0 +1,17 @@
+/** What stores still have. One that did not count yet may have anything: it is shown as unknown, never as a zero. */
+import type { StoreReport } from "../../api/operations.ts";
+import { formatNumber } from "../../lib/format.ts";
+
+/** Null where a store did not count: a sum of the others would look as if it were all. */
+export function remainingOf(stores: readonly Pick<StoreReport, "remaining">[]): number | null {
+  let sum = 0;
+  for (const { remaining } of stores) {
+    if (remaining === null) return null;
+    sum += remaining;
+  }
+  return sum;
+}
+
+export function remainingText(remaining: number | null): string {
+  return remaining === null ? "–" : formatNumber(remaining);
+}

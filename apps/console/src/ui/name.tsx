@@ -1,0 +1,19 @@
+import { nameParts } from "../lib/shown-name.ts";
+import { cx } from "../lib/class-names.ts";
+
+/** A name that somebody chose: its direction does not spill over to what stands beside it, and signs that cannot be seen are told. */
+export function ShownName({ of, className }: { readonly of: string; readonly className?: string }) {
+  return (
+    <bdi className={cx(className)}>
+      {nameParts(of).map(({ text, control }, index) =>
+        control ? (
+          <span key={index} className="mx-0.5 rounded-sm border border-warn px-0.5 font-mono text-[0.75em] text-warn">
+            {text}
+          </span>
+        ) : (
+          text
+        ),
+      )}
+    </bdi>
+  );
+}
