@@ -7,7 +7,8 @@ const from: Readonly<Record<MigrationStep, readonly MigrationState[]>> = {
   validate: ["copied", "ready"],
   cutover: ["ready"],
   finish: ["switched"],
-  rollback: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished"],
+  // Once more: a copy that it had overtaken may have held something since.
+  rollback: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished", "rolled_back"],
 };
 
 export function mayStep({ state, problem_count, error }: Pick<Migration, "state" | "problem_count" | "error">, step: MigrationStep): boolean {
