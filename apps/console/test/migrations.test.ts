@@ -82,7 +82,8 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await page.getByText("in use again").waitFor();
     await page.getByText("rolled back").first().waitFor();
     await page.getByText("Old form kept until").waitFor({ state: "detached" });
-    await eventually(() => enabled(page)).toEqual([]);
+    // Once more, for what a copy that it overtook may have held since.
+    await eventually(() => enabled(page)).toEqual(["Roll back"]);
     expect(await server.api("GET", "/v1/repositories/kb/collections/old")).toMatchObject({ status: "ACTIVE" });
     await close();
   });

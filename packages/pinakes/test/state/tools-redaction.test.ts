@@ -23,11 +23,15 @@ async function keptAs(rule: Omit<RedactionRule, "tool_name">, more: Partial<NewT
   await test.tools.putRule(test.admin, { tool_name: "search", ...rule });
   await test.tools.ingest(test.user, [call("t1", { input_args: secrets, output_result: secrets, ...more })]);
   const stored = await test.tools.get(test.user, day, "t1");
-  // Nowhere at all: not in the item, not in the feed.
-  const raw = JSON.stringify([
-    await test.items.query(test.user.scope, "tool-invocations", { equals: { tool_date: day } }),
-    await test.items.changes(test.user.scope, "tool-invocations"),
-  ]);
+  // Nowhere at all: not in the item, not in the feed. Random texts are left out, which may hold a short secret by chance.
+  const random = new Set(["etag", "cursor", "life"]);
+  const raw = JSON.stringify(
+    [
+      await test.items.query(test.user.scope, "tool-invocations", { equals: { tool_date: day } }),
+      await test.items.changes(test.user.scope, "tool-invocations"),
+    ],
+    (name, value: unknown) => (random.has(name) ? undefined : value),
+  );
   return { stored, raw };
 }
 

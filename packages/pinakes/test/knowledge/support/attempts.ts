@@ -129,7 +129,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
 
 /** Touches nothing of anybody. */
 export const harmless: readonly string[] = ["models", "trashDays", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
-/** Needs a token, which is a credential of its own; or nobody can call it from outside. */
+/** Needs a token, which is a credential of its own; or nobody can call it from outside; or it only words an error. */
 export const withoutCaller: readonly string[] = [
   "grants.useUpload",
   "grants.useDownload",
@@ -137,4 +137,5 @@ export const withoutCaller: readonly string[] = [
   "activity.flush",
   "rows.count",
   "librarian.onMigrate",
+  "librarian.refusal",
 ];
