@@ -3,9 +3,8 @@
  * seen at all. Such signs are shown by their number instead of being obeyed. Pure.
  */
 
-/** Controls of C0 and C1, the marks and overrides of direction, and what breaks lines. */
-// oxlint-disable-next-line no-control-regex -- these are what is looked for
-const controls = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/u;
+/** Controls, the marks and overrides of direction, and what breaks lines. */
+const controls = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 const cutAtControls = new RegExp(`(${controls.source})`, "u");
 
 export interface NamePart {
