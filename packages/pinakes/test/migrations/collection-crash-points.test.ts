@@ -1,24 +1,16 @@
 /** `migrate-collection` that dies, or whose call fails, at any of its calls: another process goes on to the same result, and nothing is lost. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
-import { World, type Process } from "./support/world.ts";
+import { quietWorld } from "./support/quiet-world.ts";
+import { type Process } from "./support/world.ts";
 
 type Step = "copy" | "validate" | "cutover" | "finish" | "rollback";
 const order = ["copy", "validate", "cutover"] as const;
 const states: Readonly<Record<Step, string>> = { copy: "copied", validate: "ready", cutover: "switched", finish: "finished", rollback: "rolled_back" };
 
-let world: World;
-let quiet: Process;
+const { world, quiet } = await quietWorld();
 let names = 0;
-beforeAll(async () => {
-  world = await World.open();
-  quiet = await world.process();
-});
-afterAll(async () => {
-  await quiet.close();
-  await world[Symbol.asyncDispose]();
-});
 
 /** Each collection goes to a repository of its own: a limit of collections is reached otherwise. */
 async function planted(): Promise<{ readonly from: string; readonly repository: string; readonly before: string; readonly id: string }> {

@@ -1,19 +1,11 @@
 /** `migrate-collection` whose copy, or whose rollback, is overtaken by a rollback in another process: it holds, makes and undoes nothing after that. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { contentsOf, plant } from "./support/planted-collection.ts";
-import { World, type Process } from "./support/world.ts";
+import { quietWorld } from "./support/quiet-world.ts";
+import { type Process } from "./support/world.ts";
 
-let world: World;
-let quiet: Process;
+const { world, quiet } = await quietWorld();
 let names = 0;
-beforeAll(async () => {
-  world = await World.open();
-  quiet = await world.process();
-});
-afterAll(async () => {
-  await quiet.close();
-  await world[Symbol.asyncDispose]();
-});
 
 interface Planted {
   readonly from: string;

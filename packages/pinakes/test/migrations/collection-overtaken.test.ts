@@ -1,21 +1,12 @@
 /** `migrate-collection` and who is at it at the same time: writers that got in before the hold, a switch that a rollback overtakes, a rollback that fails half-way. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Shelf } from "../../src/knowledge/documents/shelf.ts";
 import { until } from "../knowledge/support/until.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
-import { World, type Process } from "./support/world.ts";
+import { quietWorld } from "./support/quiet-world.ts";
 
-let world: World;
-let quiet: Process;
+const { world, quiet } = await quietWorld();
 let names = 0;
-beforeAll(async () => {
-  world = await World.open();
-  quiet = await world.process();
-});
-afterAll(async () => {
-  await quiet.close();
-  await world[Symbol.asyncDispose]();
-});
 
 const source = (collection: string, to: object) => ({ kind: "collection", repository: "kb", collection, to });
 

@@ -1,24 +1,15 @@
 /** `migrate-collection` and what is left in the stores of the old life: by a switch that was overtaken and died, by a re-index that comes late. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Shelf } from "../../src/knowledge/documents/shelf.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
 import { storeSpareMs } from "../../src/knowledge/model/delete-collection.ts";
 import { itemIds, type IndexedVersion } from "../../src/knowledge/model/records.ts";
 import { until } from "../knowledge/support/until.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
-import { World, type Process } from "./support/world.ts";
+import { quietWorld } from "./support/quiet-world.ts";
 
-let world: World;
-let quiet: Process;
+const { world, quiet } = await quietWorld();
 let names = 0;
-beforeAll(async () => {
-  world = await World.open();
-  quiet = await world.process();
-});
-afterAll(async () => {
-  await quiet.close();
-  await world[Symbol.asyncDispose]();
-});
 
 interface Planted {
   readonly from: string;

@@ -2,22 +2,14 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { writeFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
-import { legacyFile, triples, World, type Process } from "./support/world.ts";
+import { quietWorld } from "./support/quiet-world.ts";
+import { legacyFile, triples, type Process } from "./support/world.ts";
 import type { FaultKind } from "../vectors/support/calls.ts";
 
-let world: World;
-let quiet: Process;
+const { world, quiet } = await quietWorld();
 let names = 0;
-beforeAll(async () => {
-  world = await World.open();
-  quiet = await world.process();
-});
-afterAll(async () => {
-  await quiet.close();
-  await world[Symbol.asyncDispose]();
-});
 
 let lastFault = "";
 
