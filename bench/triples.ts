@@ -6,6 +6,7 @@ import { loadOurs } from "./triples/ours.ts";
 import type { Loaded } from "./triples/loaded.ts";
 import { isBound, shapes, type Shape } from "./triples/patterns.ts";
 import { loadQuadstore } from "./triples/quadstore.ts";
+import { skewRows } from "./triples/skew.ts";
 
 const rounds = 5;
 const askedPerRound = 400;
@@ -73,4 +74,5 @@ report("triples", [
     note: `terms and three orders; quadstore ${Math.round(theirBytes / theirs.quads)}`,
   },
   ...rows,
+  ...(await skewRows()),
 ]);

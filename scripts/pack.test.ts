@@ -1,23 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { pack } from "./pack.ts";
+import { packageName, pinnedLock } from "./pinned-lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "pinakes-pack-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const root = fileURLToPath(new URL("..", import.meta.url));
 // onnxruntime's install script fetches files for graphics cards, which nothing here needs and an offline machine cannot have.
 const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: "skip" };
-const run = (command: string, args: string[], cwd: string) => execFileSync(command, args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-
-/** `pinakes-langgraph-0.1.0.tgz` is `@pinakes/langgraph`. */
-function nameOf(tarball: string): string {
-  const name = basename(tarball).replace(/-\d+\.\d+\.\d+\.tgz$/, "");
-  return name === "pinakes" ? name : name.replace("-", "/").replace(/^/, "@");
-}
+const run = (command: string, args: string[], cwd: string) =>
+  execFileSync(command, args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 256 * 1024 * 1024 });
 
 /** What the adapters plug into, in the versions that are tested here. */
 function frameworks(): Record<string, string> {
@@ -42,12 +38,19 @@ const adapters = ["ai-sdk", "langgraph", "mastra", "openai-agents"];
 
 describe("the published packages", () => {
   it("installs elsewhere, runs the README's tour, and its types hold", { timeout: 900_000 }, () => {
-    const tarballs = Object.fromEntries(pack(join(folder, "tarballs")).map((file) => [nameOf(file), `file:${file}`]));
+    const tarballs = pack(join(folder, "tarballs"));
     const user = join(folder, "user");
     cpSync(join(root, "packages/pinakes/examples"), user, { recursive: true });
     const { zod } = (JSON.parse(readFileSync(join(root, "packages/pinakes/package.json"), "utf8")) as { dependencies: { zod: string } }).dependencies;
-    writeFileSync(join(user, "package.json"), JSON.stringify({ type: "module", dependencies: { ...tarballs, ...frameworks(), zod } }));
-    run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"], user);
+    const dependencies = { ...Object.fromEntries(tarballs.map((file) => [packageName(file), `file:${file}`])), ...frameworks(), zod };
+    writeFileSync(join(user, "package.json"), JSON.stringify({ type: "module", dependencies }));
+    // Every transitive version as the repository pins it: what a registry publishes today must not decide whether this test passes.
+    const ours = tarballs.map((tarball) => ({
+      tarball,
+      manifest: JSON.parse(run("tar", ["-xOzf", tarball, "package/package.json"], folder)) as { name: string },
+    }));
+    writeFileSync(join(user, "package-lock.json"), JSON.stringify(pinnedLock(join(root, "package-lock.json"), dependencies, ours)));
+    run("npm", ["ci", "--prefer-offline", "--no-audit", "--no-fund"], user);
     const printed = run(process.execPath, ["tour.ts"], user);
     expect(printed).toContain("importance is now 8");
     expect(printed).toContain("PRECONDITION_FAILED");
@@ -85,6 +88,14 @@ describe("the published packages", () => {
       'import { tenantScope } from "pinakes";\nimport { itemStoreSuite } from "pinakes/testing";\n// @ts-expect-error: a scope has no such method\ntenantScope("a").nonsense();\n// @ts-expect-error: a harness needs a way to open\nitemStoreSuite({ name: "x" });\n',
     );
     run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "tour.ts", "vectors.ts", "knowledge.ts", "state.ts", "types.ts"], user);
+  });
+
+  it("READMEs name the framework versions that are tested together", () => {
+    for (const adapter of adapters)
+      for (const file of ["README.md", `packages/${adapter}/README.md`]) {
+        const text = readFileSync(join(root, file), "utf8");
+        for (const [name, version] of Object.entries(versions(adapter))) expect(text, file).toContain(` ${name}@${version}`);
+      }
   });
 
   it("the README shows the tour as it is", () => {

@@ -78,8 +78,26 @@ describe("the page", () => {
       "| R-AGT-01 | One \\| thing. | [first R-AGT-01](../packages/pinakes/src/a.test.ts)<br>[R-AGT-01, R-KB-02 \\[a\\] \\| b](../packages/pinakes/src/b.test.ts) |",
     );
     expect(page).toContain("| R-AGT-02 | Another. | not yet |");
-    expect(page).toMatch(/\| \[R-AGT\]\(#agent-state\) \| .* \| 1 \| 2 \|/);
-    expect(page).toContain("| all | | 2 | 10 |");
+    expect(page).toMatch(/\| \[R-AGT\]\(#agent-state\) \| .* \| 1 \| 0 \| 2 \|/);
+    expect(page).toContain("| all | | 2 | 0 | 10 |");
+  });
+
+  it("counts what is open as proved in part, and takes benchmarks that reached their bars", () => {
+    const rows = [
+      { name: "read, SQLite", unit: "ms", bar: "≤ 10", ok: true },
+      { name: "read, PostgreSQL", unit: "ms", bar: "≤ 10", ok: false },
+      { name: "write", unit: "ms", bar: "", ok: true },
+    ];
+    const given = (bench: readonly string[], open?: string) =>
+      tree({ "bench/results/b.json": JSON.stringify({ rows }), "docs/requirements/kb.json": JSON.stringify([{ id: "R-KB-01", text: "Fast.", bench, open }]) });
+    const bar = "[bench: read, SQLite ≤ 10 ms](../bench/results/b.json)";
+    expect(requirementsPage(given(["b: read"]))).toContain(`| R-KB-01 | Fast. | ${bar} |`);
+    expect(requirementsPage(given(["b: read"]))).toContain("| all | | 1 | 0 | 9 |");
+    const partly = requirementsPage(given(["b: read"], "the rest"));
+    expect(partly).toContain(`| R-KB-01 | Fast. | ${bar}<br>**open:** the rest |`);
+    expect(partly).toContain("| all | | 0 | 1 | 9 |");
+    expect(requirementsPage(given(["b: read, PostgreSQL"], "all"))).toContain("| R-KB-01 | Fast. | not yet<br>**open:** all |");
+    for (const unknown of ["b: write", "b: erase", "c: read"]) expect(requirements(given([unknown])).problems).toEqual([expect.stringContaining(unknown)]);
   });
 
   it("says on which engines a test of a shared suite runs, without those that skip it", () => {
@@ -103,11 +121,11 @@ describe("the page", () => {
     expect(page).toContain("[R-TG-01 deletes](../packages/pinakes/test/lifecycle/support/participant-suite.ts) (on participants) |");
     expect(page).toContain("| R-TG-02 | Another. | not yet |");
     const { "packages/pinakes/test/lifecycle/participants.test.ts": _, ...unused } = files;
-    expect(requirementsPage(tree(unused))).toContain("| all | | 0 | 10 |");
+    expect(requirementsPage(tree(unused))).toContain("| all | | 0 | 0 | 10 |");
   });
 
   it("counts nothing as proved by a suite that no engine runs", () => {
-    expect(requirementsPage(tree({ "packages/pinakes/src/testing/item-store/writes.ts": testOf("R-AGT-01 writes") }))).toContain("| all | | 0 | 10 |");
+    expect(requirementsPage(tree({ "packages/pinakes/src/testing/item-store/writes.ts": testOf("R-AGT-01 writes") }))).toContain("| all | | 0 | 0 | 10 |");
   });
 
   it("reports a title with an unknown number, and refuses checks that are wrong", () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { codeOnly, importsOf, withoutComments } from "./tidy/code.ts";
 import { direction } from "./tidy/direction.ts";
 import { dependencies, links } from "./tidy/documents.ts";
-import { fileNames, hosts, leftovers, lengths, scopeMakers } from "./tidy/sources.ts";
+import { fileNames, hosts, leftovers, lengths, scopeMakers, timeLimits } from "./tidy/sources.ts";
 import { readTree, type Rule } from "./tidy/tree.ts";
 
 const source = "packages/pinakes/src/";
@@ -116,6 +116,14 @@ describe("tidy: sources", () => {
     const bad = ["// TO_DO: later", "// FIX_ME", "// @ts-ig_nore", 'it.on_ly("x")', 'it.sk_ip("x")', 'describe.sk_ip("x")', 'test.to_do("x")'].map(joined);
     for (const text of bad) expect(found(leftovers, { "a.ts": `\n${text}` }), text).toEqual(["a.ts:2"]);
     expect(found(leftovers, { "a.ts": `it.skipIf(x)("y"); const s = ".only("; todos();`, "a.md": joined("// TO_DO") })).toEqual([]);
+  });
+
+  it("no test has less time than everybody's", () => {
+    const config = { "vitest.config.ts": "testTimeout: 600_000," };
+    const short = ["}, 599_999);", "},\n  599_999,\n);", "vi.setConfig({ testTimeout: 120_000 });", 'it("x", { timeout: 60_000 }, async () => {});'];
+    for (const text of short) expect(found(timeLimits, { ...config, "a.test.ts": `\n${text}` }), text).toEqual(["a.test.ts:2"]);
+    const long = ["}, 600_000);", "vi.setConfig({ testTimeout: 900_000 });", 'it("x", { timeout: 1_800_000 }, async () => {});', "poll(x, { timeout: 1_000 })"];
+    for (const text of long) expect(found(timeLimits, { ...config, "a.test.ts": text, "src/a.ts": short.join("\n") }), text).toEqual([]);
   });
 
   it("scopes are made by identity code and tests only", () => {

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { requirementsPage } from "./requirements.ts";
 import { direction } from "./tidy/direction.ts";
 import { dependencies, links } from "./tidy/documents.ts";
-import { fileNames, hosts, leftovers, lengths, scopeMakers } from "./tidy/sources.ts";
+import { fileNames, hosts, leftovers, lengths, scopeMakers, timeLimits } from "./tidy/sources.ts";
 import { readTree, type Finding, type Rule, type Tree } from "./tidy/tree.ts";
 
-const rules: readonly Rule[] = [direction, fileNames, lengths, leftovers, scopeMakers, hosts, dependencies, links, requirementsUpToDate];
+const rules: readonly Rule[] = [direction, fileNames, lengths, leftovers, timeLimits, scopeMakers, hosts, dependencies, links, requirementsUpToDate];
 
 function requirementsUpToDate(tree: Tree): Finding[] {
   const path = "docs/requirements.md";

@@ -16,7 +16,7 @@ export interface Leftovers {
   readonly objects: number;
 }
 
-const database = "project-ascension-db";
+const database = "pinakes";
 /** Every order and every help table of the triples. */
 const tripleTables = {
   SQLite: ["terms", "term_hashes", "spo", "pos", "osp", "spog", "posg", "ospg", "gspo", "gpos", "gosp", "sources", "supports", "supports_by_source"],

@@ -31,7 +31,7 @@ export async function startServer(engine: Engine): Promise<DeletesServer> {
   undo.defer(() => postgres?.stop());
   const embeddings = undo.use(await startEmbeddings());
   const models = [{ id: "words", provider: "ollama", model: "words", dims, baseUrl: embeddings.url }];
-  const options = { dir, rootToken, models, ...(postgres === undefined ? {} : { items: postgres.url }) };
+  const options = { dir, rootToken, models, ...(postgres === undefined ? {} : { items: postgres.url, objects: `file:${join(dir, "objects")}` }) };
   const child = fork(fileURLToPath(new URL("server-process.ts", import.meta.url)), [JSON.stringify(options)]);
   undo.defer(async () => {
     const ended = once(child, "exit");

@@ -44,7 +44,7 @@ async function load(store: ItemStore, p: string, count: number, bytes: number): 
 }
 
 function rawDatabase(dir: string): DatabaseSync {
-  return new DatabaseSync(join(dir, "project-ascension-db.sqlite"), { readOnly: true });
+  return new DatabaseSync(join(dir, "pinakes.sqlite"), { readOnly: true });
 }
 
 async function pointRead(store: ItemStore, dir: string, bytes: number, operations: number): Promise<Row> {

@@ -43,7 +43,7 @@ async function onPostgres(dir: string, url: string): Promise<Row[]> {
   const saver = PostgresSaver.fromConnString(url);
   await saver.setup();
   try {
-    await using pinakes = await open({ dir: join(dir, "postgres"), items: url, background: false });
+    await using pinakes = await open({ dir: join(dir, "postgres"), items: url, objects: `file:${join(dir, "postgres-objects")}`, background: false });
     return await against("PostgreSQL", pinakes, saver, { read: 15, write: null });
   } finally {
     await saver.end();

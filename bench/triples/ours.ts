@@ -37,7 +37,7 @@ export async function loadOurs(): Promise<Loaded> {
     ask: async (shape: Shape, quad: Quad) => (await store.match(scope, space, patternOf(shape, quad), { limit: rowsMax })).quads.length,
     close: async () => {
       await store.close();
-      const bytes = statSync(join(dir, "project-ascension-db-triples.sqlite")).size;
+      const bytes = statSync(join(dir, "pinakes-triples.sqlite")).size;
       rmSync(dir, { recursive: true, force: true });
       return bytes;
     },

@@ -16,7 +16,7 @@ interface Layer {
 }
 
 const features = ["identity", "vectors", "knowledge", "state", "lifecycle", "migrations", "backup", "ops"] as const;
-const featureImports = ["domain", "ports", "containers", "sql", "rdf", "sparql", ...features];
+const featureImports = ["domain", "ports", "containers", "sql", "rdf", "sparql", "outgoing", ...features];
 
 const layers: Readonly<Record<string, Layer>> = {
   domain: { imports: [], builtins: [], packages: [] },
@@ -25,17 +25,27 @@ const layers: Readonly<Record<string, Layer>> = {
   objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
   queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
   triples: { imports: ["domain", "ports"], builtins: ["node:crypto", "node:timers/promises"], packages: [] },
+  outgoing: {
+    imports: ["domain"],
+    builtins: ["node:dns", "node:fs/promises", "node:http", "node:https", "node:net", "node:os", "node:path"],
+    packages: [],
+  },
   containers: { imports: ["domain", "ports"], packages: ["zod"] },
   sql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
-  sparql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: ["@traqula/parser-sparql-1-1", "@traqula/algebra-sparql-1-1"] },
+  sparql: {
+    imports: ["domain", "ports"],
+    builtins: ["node:crypto"],
+    packages: ["@traqula/parser-sparql-1-1", "@traqula/algebra-sparql-1-1", "@traqula/rules-sparql-1-1"],
+  },
   rdf: { imports: ["domain", "ports"], builtins: [], packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"] },
   ...Object.fromEntries(features.map((name) => [name, { imports: featureImports }])),
-  drivers: { imports: ["domain", "ports", "items", "objects", "queues", "triples"] },
-  http: { imports: ["domain", "ports", "open.ts", "sql", "rdf", "sparql", ...features, "containers"] },
+  drivers: { imports: ["domain", "ports", "outgoing", "items", "objects", "queues", "triples"] },
+  http: { imports: ["domain", "ports", "open.ts", "config-connections.ts", "sql", "rdf", "sparql", ...features, "containers"] },
   mcp: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
-  cli: { imports: ["domain", "ports", "open.ts", "config.ts", "http", "mcp", "rdf", "sparql", ...features, "containers"] },
+  cli: { imports: ["domain", "ports", "open.ts", "embedded-knowledge.ts", "config.ts", "http", "mcp", "rdf", "sparql", ...features, "containers"] },
   testing: { imports: ["domain", "ports", "items", "objects", "queues", "triples", "containers", "drivers", "open.ts", "config.ts", ...features] },
-  "config.ts": { imports: ["domain", "ports"] },
+  "config.ts": { imports: ["domain", "ports", "outgoing", "config-connections.ts"] },
+  "config-connections.ts": { imports: ["domain"], builtins: [], packages: [] },
   "open.ts": {
     imports: [
       "domain",
@@ -45,16 +55,19 @@ const layers: Readonly<Record<string, Layer>> = {
       "open-engines.ts",
       "open-options.ts",
       "open-background.ts",
+      "open-binding.ts",
       "open-pinakes.ts",
       "config.ts",
       ...features,
     ],
   },
-  "open-options.ts": { imports: ["ports", "open-engines.ts", ...features], builtins: [], packages: [] },
+  "open-options.ts": { imports: ["domain", "ports", "open-engines.ts", ...features], builtins: [], packages: [] },
   "open-background.ts": { imports: ["domain", "ports", "items", "open-options.ts", ...features] },
-  "open-pinakes.ts": { imports: ["domain", "ports", "items", "config.ts", ...features], builtins: [], packages: [] },
+  "open-binding.ts": { imports: ["domain", "ports", "config.ts"], builtins: ["node:crypto"], packages: [] },
+  "open-pinakes.ts": { imports: ["domain", "ports", "items", "config.ts", "open-binding.ts", ...features], builtins: [], packages: [] },
   "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "triples", "drivers", "config.ts", ...features] },
-  "embedded.ts": { imports: ["open.ts"], packages: ["@pinakes/client"] },
+  "embedded.ts": { imports: ["open.ts", "embedded-knowledge.ts"], packages: ["@pinakes/client"] },
+  "embedded-knowledge.ts": { imports: ["domain", "open.ts", ...features], packages: ["@pinakes/client"] },
   "index.ts": { imports: ["domain", "ports", "containers", "sql", "open.ts", "embedded.ts", "config.ts", ...features] },
 };
 

@@ -34,6 +34,26 @@ export function leftovers(tree: Tree): Finding[] {
   ]);
 }
 
+/** A time limit of a test only ends what hangs; a shorter one than everybody's is a test that needs a fast machine. */
+export function timeLimits(tree: Tree): Finding[] {
+  const everybodys = Number(/testTimeout: ([\d_]+)/.exec(tree.get("vitest.config.ts") ?? "")?.[1]?.replaceAll("_", "") ?? 0);
+  const own =
+    /^\s*\}?,? ?([\d_]{5,})\);$|^\s*\},\n\s*([\d_]{5,}),\n\s*\);$|\b(?:testTimeout|hookTimeout): ([\d_]+)|\b(?:it|test|describe)[^\n]*\{ timeout: ([\d_]+) \}/gm;
+  return codeFiles(tree)
+    .filter(([path]) => isTest(path))
+    .map(([path, text]) => [path, codeOnly(text)] as const)
+    .flatMap(([path, text]) =>
+      [...text.matchAll(own)]
+        .filter(([, ...found]) => Number(found.find((value) => value !== undefined)?.replaceAll("_", "")) < everybodys)
+        .map((match) => ({
+          path,
+          line: lineOf(text, match.index + match[0].search(/\S/)),
+          rule: "time limits",
+          message: `a test has ${everybodys} ms before it counts as hanging (vitest.config.ts), on a busy machine too; leave its own limit out.`,
+        })),
+    );
+}
+
 /** A scope is made where identity is decided, nowhere else. */
 export function scopeMakers(tree: Tree): Finding[] {
   const source = "packages/pinakes/src/";

@@ -47,7 +47,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
   };
   const choose = async (page: Page, action: string) => {
     await page.getByRole("button", { name: "More actions" }).click();
-    await page.getByRole("menuitem", { name: action }).click();
+    await page.getByRole("menuitem", { name: action, exact: true }).click();
   };
 
   it("the wizard: a text of the reader's own is cut while settings change, and each refusal stands at the field it is about", async () => {

@@ -87,7 +87,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await page.getByText("Words of the question").waitFor();
     await expectAccessible(page);
     await signedIn(page, server, "/?q=zxqv");
-    await page.getByText("Nothing fits well; these are the nearest passages.").waitFor();
+    await page.getByText("Nothing here answers this question. Try other words.").waitFor();
     // The collection that came with the repository holds nothing, and is not in the way.
     await eventually(() => page.getByRole("link", { name: "Parts", exact: true }).count()).toBe(1);
     expect(await page.getByRole("link", { name: "Default Collection" }).count()).toBe(0);

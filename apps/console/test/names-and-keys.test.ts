@@ -66,7 +66,7 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
   });
 
   it("each page has its title, and whoever goes there by a menu or by the palette is at its heading", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, complaints, close } = await openPage(browser);
     const frame = page.waitForRequest(/\/v1\/events/);
     await signedIn(page, server);
     await frame;
@@ -82,6 +82,8 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
     await eventually(() => page.title()).toBe("Tool log · Pinakes");
     await page.goto(`${server.url}/no-such-page`);
     await eventually(() => page.title()).toBe("There is no such page · Pinakes");
+    // The page is shown with the status that programs need to see.
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("404")]);
     await close();
   });
 

@@ -32,7 +32,14 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
       timestamp: at(index),
       dimensions: { model: index % 2 === 0 ? "gpt-x" : hostile },
     }));
-    await server.api("POST", "/v1/metrics:ingest", { items });
+    const scores = Array.from({ length: 60 }, (_, index) => ({
+      agent_id: "judge",
+      metric_type: "custom.faithfulness",
+      value: index % 2 === 0 ? 0.5 : 0.9,
+      timestamp: at(index),
+      dimensions: index % 3 === 0 ? {} : { region: index % 3 === 1 ? "eu" : hostile },
+    }));
+    await server.api("POST", "/v1/metrics:ingest", { items: [...items, ...scores] });
     await server.api("PUT", "/v1/tool-redactions/login", { mask: ["input_args.password"] });
     const unchained = { tool_name: "search", agent_id: "a", session_id: "s", status: "success", duration_ms: 1, timestamp: "2026-01-02T03:00:00Z" };
     await server.api("POST", "/v1/tool-invocations:ingest", { items: [unchained] });
@@ -79,6 +86,32 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await page.getByText("At most 400 days are shown at once").waitFor({ state: "detached" });
     await page.getByText("Nothing was measured in this time").first().waitFor();
     await eventually(() => page.title()).toBe("Metrics · Pinakes");
+    await close();
+  });
+
+  it("metrics: a custom type by a custom dimension; one that nobody uses any more stays chosen", async () => {
+    const { page, close } = await openPage(browser);
+    await signedIn(page, server, "/agent-metrics");
+    await page.getByLabel("Metric", { exact: true }).selectOption({ label: "faithfulness (custom)" });
+    await page.getByLabel("Group by").selectOption({ label: "region (custom)" });
+    await page.waitForURL(/type=custom\.faithfulness.*group=dimensions\.region|group=dimensions\.region.*type=custom\.faithfulness/);
+    await page.getByRole("heading", { name: "Average of faithfulness (custom) over time" }).waitFor();
+    await page.locator("figure svg").first().waitFor();
+    const figures = page.getByRole("table", { name: "Figures of each group" });
+    await figures.getByRole("row", { name: /^eu 20 14 0\.7 / }).waitFor();
+    await figures.getByRole("cell", { name: "(none)" }).waitFor();
+    await figures.getByRole("cell", { name: hostile }).waitFor();
+    await page.getByRole("table", { name: "Measurements, newest first" }).getByText("region: eu").first().waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "metrics-custom");
+    await page.reload();
+    await figures.getByRole("row", { name: /^eu 20 14 0\.7 / }).waitFor();
+    await page.goto(new URL("/agent-metrics?type=custom.gone&group=dimensions.gone", page.url()).href);
+    await page.getByText("Nothing was measured in this time").first().waitFor();
+    await eventually(() => page.getByLabel("Metric", { exact: true }).inputValue()).toBe("custom.gone");
+    await eventually(() => page.getByLabel("Group by").inputValue()).toBe("dimensions.gone");
+    await page.goto(new URL("/agent-metrics?type=faithfulness&group=region", page.url()).href);
+    await eventually(() => page.getByLabel("Metric", { exact: true }).inputValue()).toBe("latency");
     await close();
   });
 

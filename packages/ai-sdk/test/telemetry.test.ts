@@ -132,7 +132,7 @@ describe.each(ways)("telemetry on %s, %s", (engine, via) => {
     const api: StateApi = {
       ...real,
       metrics: {
-        ...pick(real.metrics, "list", "aggregate", "rollups"),
+        ...pick(real.metrics, "list", "aggregate", "rollups", "names", "forgetName"),
         ingest: guard((...args: Parameters<StateApi["metrics"]["ingest"]>) => real.metrics.ingest(...args)),
       },
     };

@@ -130,13 +130,17 @@ export interface Memory {
   readonly ttl?: number;
 }
 
-export type MetricType = "latency" | "token_usage" | "cost" | "success_rate" | "tool_usage";
+export type FixedMetricType = "latency" | "token_usage" | "cost" | "success_rate" | "tool_usage";
+/** `custom.<name>`: a type of one's own; the name is a lower-case letter, then up to 62 of a-z, 0-9 and "_". */
+export type MetricType = FixedMetricType | `custom.${string}`;
 export interface MetricDimensions {
   readonly session_id: string;
   readonly workflow_id: string;
   readonly environment: string;
   readonly model: string;
   readonly tool_name: string | null;
+  /** Up to 16 of one's own; names as those of custom types, values of at most 256 characters. */
+  readonly [custom: string]: string | null;
 }
 export interface Metric {
   readonly id: string;

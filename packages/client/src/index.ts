@@ -7,6 +7,24 @@ export type * from "./api/memories-api.ts";
 export type * from "./api/series-api.ts";
 export type * from "./api/containers-api.ts";
 export type * from "./api/state-api.ts";
+export type * from "./api/knowledge-api.ts";
+export * from "./contract/graph.ts";
+export * from "./contract/identity.ts";
+export * from "./contract/knowledge.ts";
+export * from "./contract/operations.ts";
+export { connect, pinakesClient, type ConnectOptions, type PinakesClient } from "./connect.ts";
+export { collectionOf, collectionsOf } from "./collection-ref.ts";
+export {
+  createKnowledgeClient,
+  type DocumentsClient,
+  type JobsClient,
+  type KnowledgeClient,
+  type UploadOptions,
+  type UploadProgress,
+  type WaitOptions,
+} from "./knowledge-client.ts";
+export { httpKnowledge } from "./http/knowledge.ts";
+export { piecesOf } from "./http/multipart.ts";
 export {
   createClient,
   createStateClient,

@@ -12,6 +12,7 @@ import type { Checkpoint, Memory, Metric, Stored, ToolInvocation, Workflow } fro
 import { httpApi } from "./http/http-api.ts";
 import type { HttpOptions } from "./http/request.ts";
 import { containerClient, type ContainerClient } from "./sugar/container-client.ts";
+import { extend } from "./sugar/extend.ts";
 import { listing, type Listing } from "./sugar/listing.ts";
 import { mapErrors } from "./sugar/map-errors.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./sugar/recorder.ts";
@@ -122,11 +123,4 @@ function threadsClient(api: ThreadsApi): ThreadsClient {
   return extend(api, {
     list: (threadId: string, query?: Ordered) => listing((paging) => api.list(threadId, { ...query, ...paging }), query),
   });
-}
-
-/** The methods of one, with some of them replaced or added. (The groups are proxies: they cannot be spread.) */
-function extend<Group extends object, More extends object>(group: Group, more: More): Omit<Group, keyof More> & More {
-  return new Proxy(group, {
-    get: (target, name) => Reflect.get(Object.hasOwn(more, name) ? more : target, name) as unknown,
-  }) as unknown as Omit<Group, keyof More> & More;
 }

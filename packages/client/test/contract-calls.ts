@@ -91,6 +91,21 @@ export function callTests({ client }: Context): void {
     ]);
     expect([failed.accepted, failed.failed, failed.lines[0]?.line]).toEqual([1, 1, 1]);
 
+    const own = { agent_id, metric_type: "custom.faithfulness", timestamp: range.from } as const;
+    await metrics.ingest([
+      { ...own, value: 0.5, dimensions: { region: "eu" } },
+      { ...own, value: 1, dimensions: { region: "us" } },
+    ]);
+    const filter = { agent_id, metric_type: "custom.faithfulness" } as const;
+    const byRegion = await metrics.aggregate({ ...range, aggregates: ["avg"], filter, group_by: ["dimensions.region"] });
+    expect(byRegion.items.map(({ group, values }) => [group["dimensions.region"], values.avg])).toEqual([
+      ["eu", 0.5],
+      ["us", 1],
+    ]);
+    expect(await metrics.names()).toMatchObject({ types: ["custom.faithfulness"], dimensions: ["dimensions.region"] });
+    await metrics.forgetName("dimensions.region");
+    await expect(metrics.forgetName("dimensions.region")).rejects.toThrow(NotFoundError);
+
     const session_id = fresh("session");
     await tools.putRule({ tool_name: "vault", drop: ["input_args.password"] });
     expect((await tools.rules()).items.map(({ tool_name }) => tool_name)).toContain("vault");

@@ -263,7 +263,7 @@ function recorders({ client }: Context): void {
     const session_id = fresh("session");
     const recorder = client().tools.recorder({ flushMs: 20, maxBatch: 40 });
     for (let i = 0; i < 100; i += 1) expect(recorder.record(call(i, session_id))).toBe(true);
-    await expect.poll(() => recorder.pending, { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => recorder.pending).toBe(0);
     recorder.record(call(100, session_id));
     await recorder.close();
     const range = { session_id, from: "2027-01-01T00:00:00.000Z", to: "2027-12-31T00:00:00.000Z" };

@@ -22,10 +22,20 @@ it("the example runs against a server", async () => {
   ]);
 });
 
-it("what the README shows is in the example, word for word", async () => {
-  const [readme, example] = await Promise.all(["README.md", "examples/agent.ts"].map((name) => readFile(join(root, name), "utf8")));
+it("the example of knowledge runs against a server", async () => {
+  await using world = await openWorld("sqlite", "http");
+  const env = { ...process.env, PINAKES_URL: world.url, PINAKES_KEY: await world.key("acme") };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples/knowledge.ts")], { env });
+  expect(stdout).toContain("Ada prefers trains. travel.md 0 ");
+  expect(stdout.trim().split("\n").at(-1)).toBe("exact");
+});
+
+it.each([
+  [0, "examples/knowledge.ts"],
+  [1, "examples/agent.ts"],
+])("what block %i of the README shows is in %s, word for word", async (block, file) => {
+  const [readme, example] = await Promise.all(["README.md", file].map((name) => readFile(join(root, name), "utf8")));
   const shown = [...(readme as string).matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code as string);
-  expect(shown.length).toBeGreaterThan(0);
   const lines = (example as string).split("\n").map((line) => line.trim());
-  for (const line of (shown[0] as string).split("\n")) if (line.trim() !== "" && !line.startsWith("//")) expect(lines).toContain(line.trim());
+  for (const line of (shown[block] as string).split("\n")) if (line.trim() !== "" && !line.startsWith("//")) expect(lines).toContain(line.trim());
 });

@@ -23,7 +23,7 @@ describe.each(runs)("on %s, %s", (engine, via) => {
   let world: World;
   let api: StateApi;
   let containers = 0;
-  const startMs = 120_000;
+  const startMs = 600_000;
   const initializer = {
     checkpointerName: "R-AGT-94 PinakesSaver",
     beforeAll: async () => {

@@ -19,7 +19,7 @@ const done = await workflows.complete(workflow_id, { fencingToken });
 console.log("resumed with", state, "and is", done.status, "at step", done.current_step);
 console.log("the first worker is told:", late);
 
-// A conversation, and as much of it as fits 25 tokens: a tool call and its result are both in or both out.
+// A conversation, and as much of it as fits 25 tokens: a tool call and its result are both in or both out, and it starts with a user message.
 const said = { agent_id: "analyst", session_id: workflow_id };
 const call = await memories.append({ ...said, message_type: "tool_call", content: "sales(quarter=3)", token_count: 8 });
 await memories.append({ ...said, message_type: "tool_result", content: "1.2 million", token_count: 6, parent_message_id: call.id });

@@ -1,3 +1,4 @@
+import { connectionDefaults } from "./config-connections.ts";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { describeItems, describeObjects, readConfig } from "./config.ts";
@@ -14,16 +15,37 @@ function problem(env: Record<string, string>): string {
 }
 
 describe("config", () => {
+  it("what clients and Kubernetes put beside the settings stops nothing; a typo does", () => {
+    const beside = {
+      PINAKES_URL: "http://x",
+      PINAKES_KEY: "pk_1",
+      PINAKES_API_KEY: "pk_1",
+      PINAKES_SERVICE_HOST: "10.0.0.1",
+      PINAKES_SERVICE_PORT: "7430",
+      PINAKES_SERVICE_PORT_HTTP: "7430",
+      PINAKES_PORT: "tcp://10.0.0.1:7430",
+      PINAKES_PORT_7430_TCP: "tcp://10.0.0.1:7430",
+      PINAKES_PORT_7430_TCP_PROTO: "tcp",
+      PINAKES_PORT_7430_TCP_PORT: "7430",
+      PINAKES_PORT_7430_TCP_ADDR: "10.0.0.1",
+      PINAKES_WEB_SERVICE_HOST: "10.0.0.2",
+    };
+    expect(readConfig(beside).port).toBe(7430);
+    for (const typo of ["PINAKES_PROT", "PINAKES_HOSTS", "PINAKES_URLS", "PINAKES_SERVICE", "PINAKES_PORT_TCP"])
+      expect(() => readConfig({ [typo]: "1" }), typo).toThrow("Unknown setting");
+    expect(() => readConfig({ PINAKES_PORT: "tcp" })).toThrow("PINAKES_PORT");
+  });
+
   it("has defaults for everything, and takes an empty variable as unset", () => {
     const expected = {
       host: "127.0.0.1",
       port: 7430,
       stores: {
         data: resolve("data"),
-        database: "project-ascension-db",
+        database: "pinakes",
+        formerDatabase: "project-ascension-db",
         items: { engine: "sqlite", dir: resolve("data") },
         objects: { driver: "fs", dir: resolve("data/objects") },
-        objectsChosen: false,
         queue: { driver: "items" },
       },
       vectors: {},
@@ -34,11 +56,13 @@ describe("config", () => {
       oidc: undefined,
       quotas: undefined,
       trashDays: 90,
+      quarantineDays: 30,
       deletionLagSeconds: 300,
       topicPrefix: undefined,
       pipelineFolders: [],
       pipelineBuckets: [],
       pipelineQueue: undefined,
+      connections: connectionDefaults,
       migrationSources: [],
       allowedOrigins: [],
       requestsPerSecond: 1_000,
@@ -58,7 +82,7 @@ describe("config", () => {
   });
 
   it("reads every kind of item and object store", () => {
-    const items = (PINAKES_ITEMS: string) => readConfig({ PINAKES_ITEMS, PINAKES_DATABASE: "db1" }).stores.items;
+    const items = (PINAKES_ITEMS: string) => readConfig({ PINAKES_ITEMS, PINAKES_OBJECTS: "s3://b", PINAKES_DATABASE: "db1" }).stores.items;
     expect(items("sqlite:./here")).toEqual({ engine: "sqlite", dir: resolve("here") });
     expect(items("SQLite:/abs/here")).toEqual({ engine: "sqlite", dir: "/abs/here" });
     expect(items("postgres://u:p@h:5432/n?sslmode=require")).toEqual({ engine: "postgres", url: "postgres://u:p@h:5432/n?sslmode=require" });
@@ -105,8 +129,17 @@ describe("config", () => {
     for (const wrong of ["15", "1048577"]) expect(() => readConfig({ PINAKES_VECTOR_MEMORY_MB: wrong })).toThrow("from 16 to 1048576");
   });
 
+  it("the time that the quarantine keeps what a repair took away is a setting, with limits", () => {
+    expect(readConfig({ PINAKES_QUARANTINE_DAYS: "7" }).quarantineDays).toBe(7);
+    for (const wrong of ["0", "3651", "7.5", "month"]) expect(() => readConfig({ PINAKES_QUARANTINE_DAYS: wrong })).toThrow("from 1 to 3650");
+  });
+
   it("reads who has a drop-box", () => {
-    expect(readConfig({ PINAKES_DROP_BOXES: "acme:papers, globex" }).dropBoxes).toEqual([{ tenant: "acme", collection: "papers" }, { tenant: "globex" }]);
+    expect(readConfig({ PINAKES_DROP_BOXES: "acme:papers, globex, initech:kb/papers" }).dropBoxes).toEqual([
+      { tenant: "acme", collection: "papers" },
+      { tenant: "globex" },
+      { tenant: "initech", collection: "kb/papers" },
+    ]);
     expect(() => readConfig({ PINAKES_DROP_BOXES: "acme:papers:more" })).toThrow("tenant or tenant:collection");
   });
 
@@ -139,6 +172,18 @@ describe("config", () => {
     expect(problem({ PINAKES_ALLOWED_ORIGINS: "https://a.example/path" })).toContain("must be origins such as");
     expect(problem({ PINAKES_REQUESTS_PER_SECOND: "0" })).toContain("a whole number from 1");
     expect(problem({ PINAKES_LOG_LEVEL: "loud" })).toContain("must be one of debug, info");
+  });
+
+  it("a server for the items needs a place for the objects that was said on purpose", () => {
+    for (const PINAKES_ITEMS of ["postgres://h/n", "dynamodb://r/p"]) {
+      const told = problem({ PINAKES_ITEMS, PINAKES_DATA: "/srv/x" });
+      expect(told).toContain("PINAKES_OBJECTS: say where the objects are");
+      expect(told).toContain("s3://bucket/prefix");
+      expect(told).toContain("file:/srv/x/objects");
+      // An empty variable is an unset one.
+      expect(problem({ PINAKES_ITEMS, PINAKES_OBJECTS: "" })).toContain("PINAKES_OBJECTS: say where");
+      expect(readConfig({ PINAKES_ITEMS, PINAKES_OBJECTS: "file:./here" }).stores.objects).toEqual({ driver: "fs", dir: resolve("here") });
+    }
   });
 
   it("refuses what it does not understand and says what to write", () => {

@@ -5,9 +5,10 @@
  *   PINAKES_HOST      127.0.0.1
  *   PINAKES_PORT      7430                     0: any free port
  *   PINAKES_DATA      ./data                   where embedded stores keep their files
- *   PINAKES_DATABASE  project-ascension-db
+ *   PINAKES_DATABASE  pinakes
  *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
  *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
+ *                                              needed with postgres and dynamodb, whose other machines do not see the default folder
  *   PINAKES_QUEUE     items                    items: beside the items | sqs://region/prefix[?endpoint=http://…]
  *   PINAKES_VECTOR_RETENTION_DAYS   7          how long earlier versions of vector collections can be read and restored
  *   PINAKES_DROP_BOXES              none       tenant[:collection],… whose producers drop deltas into the bucket
@@ -18,6 +19,7 @@
  *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
  *   PINAKES_QUOTAS                  the defaults                      JSON: limits that differ, such as {"fileBytesMax":104857600}
  *   PINAKES_TRASH_DAYS              90                                how long deleted collections can be had back; 0: not at all
+ *   PINAKES_QUARANTINE_DAYS         30                                how long what fsck --repair took away can be restored
  *   PINAKES_DELETION_LAG_SECONDS    300                               deletes that take longer are warned of
  *   PINAKES_TOPIC_PREFIX            none                              before the names of the lifecycle's queues
  *   PINAKES_PIPELINE_FOLDERS        none                              folders that pipelines may read, joined by ","
@@ -26,10 +28,13 @@
  *   PINAKES_MIGRATION_SOURCES       none                              folders and addresses that migrations may read, joined by ","
  *   PINAKES_ALLOWED_ORIGINS         none                              origins of other sites' pages that may call, joined by ","
  *   PINAKES_REQUESTS_PER_SECOND     1000                              of one user; twice as many at once
+ *   PINAKES_CONNECTIONS_MAX and others: bounds of connections (config-connections.ts)
  *   PINAKES_LOG_LEVEL               info                              debug | info | warn | error | silent: of request logs
  */
 import { join, resolve } from "node:path";
+import { connectionSettings, readConnectionLimits, type ConnectionLimits } from "./config-connections.ts";
 import { PinakesError, invalid } from "./domain/errors.ts";
+import { isEndpoint } from "./outgoing/http-address.ts";
 import { nearestWord } from "./domain/nearest-word.ts";
 
 export interface Config {
@@ -45,6 +50,7 @@ export interface Config {
   readonly oidc: unknown;
   readonly quotas: unknown;
   readonly trashDays: number;
+  readonly quarantineDays: number;
   readonly deletionLagSeconds: number;
   /** Checked where it is used. */
   readonly topicPrefix: string | undefined;
@@ -54,6 +60,7 @@ export interface Config {
   readonly migrationSources: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly requestsPerSecond: number;
+  readonly connections: ConnectionLimits;
   readonly logLevel: LogLevel;
 }
 
@@ -69,10 +76,10 @@ export interface StoresConfig {
   /** An absolute path. */
   readonly data: string;
   readonly database: string;
+  /** Where no name was chosen: the default of earlier versions, under which a store is still found. */
+  readonly formerDatabase?: string;
   readonly items: ItemsLocation;
   readonly objects: ObjectsLocation;
-  /** Whether the place of the objects was chosen, or is only the default folder of this machine. */
-  readonly objectsChosen: boolean;
   readonly queue: QueueLocation;
 }
 
@@ -116,6 +123,7 @@ const names = {
   oidc: "PINAKES_OIDC",
   quotas: "PINAKES_QUOTAS",
   trashDays: "PINAKES_TRASH_DAYS",
+  quarantineDays: "PINAKES_QUARANTINE_DAYS",
   deletionLagSeconds: "PINAKES_DELETION_LAG_SECONDS",
   topicPrefix: "PINAKES_TOPIC_PREFIX",
   pipelineFolders: "PINAKES_PIPELINE_FOLDERS",
@@ -133,7 +141,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const value = (name: string) => (env[name] === "" ? undefined : env[name]);
   return {
     host: value(names.host) ?? "127.0.0.1",
-    port: parsePort(value(names.port) ?? "7430"),
+    port: parsePort(ownPort(value(names.port)) ?? "7430"),
     stores: parseStores(
       { dir: value(names.dir), database: value(names.database), items: value(names.items), objects: value(names.objects), queue: value(names.queue) },
       names,
@@ -146,6 +154,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     oidc: parseJson(value(names.oidc), names.oidc),
     quotas: parseJson(value(names.quotas), names.quotas),
     trashDays: wholeNumber(value(names.trashDays) ?? "90", names.trashDays, 0, 36_500),
+    quarantineDays: wholeNumber(value(names.quarantineDays) ?? "30", names.quarantineDays, 1, 3_650),
     deletionLagSeconds: wholeNumber(value(names.deletionLagSeconds) ?? "300", names.deletionLagSeconds, 1, 604_800),
     topicPrefix: value(names.topicPrefix),
     pipelineFolders: listOf(value(names.pipelineFolders)),
@@ -154,6 +163,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     migrationSources: listOf(value(names.migrationSources)),
     allowedOrigins: parseOrigins(value(names.allowedOrigins)),
     requestsPerSecond: wholeNumber(value(names.requestsPerSecond) ?? "1000", names.requestsPerSecond, 1, 1_000_000),
+    connections: readConnectionLimits(value),
     logLevel: parseLogLevel(value(names.logLevel) ?? "info"),
   };
 }
@@ -200,8 +210,11 @@ function parseDropBoxes(text: string | undefined): Config["dropBoxes"] {
     .split(",")
     .filter((part) => part.trim() !== "")
     .map((part) => {
-      const match = /^([A-Za-z0-9._-]{1,128})(?::([A-Za-z0-9._-]{1,128}))?$/.exec(part.trim());
-      if (match === null) throw invalid(`${names.dropBoxes}: must be tenant or tenant:collection, several joined by ",", got ${JSON.stringify(part)}.`);
+      const match = /^([A-Za-z0-9._-]{1,128})(?::([A-Za-z0-9._-]{1,128}(?:\/[A-Za-z0-9._-]{1,128})?))?$/.exec(part.trim());
+      if (match === null)
+        throw invalid(
+          `${names.dropBoxes}: must be tenant or tenant:collection (or tenant:repository/collection), several joined by ",", got ${JSON.stringify(part)}.`,
+        );
       return { tenant: match[1] as string, ...(match[2] === undefined ? {} : { collection: match[2] }) };
     });
 }
@@ -212,21 +225,39 @@ function wholeNumber(text: string, name: string, least: number, most: number): n
   return value;
 }
 
+const databaseDefault = "pinakes";
+const formerDatabaseDefault = "project-ascension-db";
+
 /** The places of the stores; `called` is what the caller calls them, for the messages. */
 export function parseStores(input: StoresInput, called: { dir: string; database: string; items: string; objects: string; queue: string }): StoresConfig {
   const data = resolve(input.dir ?? "./data");
-  const database = input.database ?? "project-ascension-db";
+  const database = input.database ?? databaseDefault;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$/.test(database)) {
     throw invalid(`${called.database}: a name of 1–60 letters, digits, "-" and "_", beginning with a letter or digit; got ${JSON.stringify(database)}.`);
   }
+  const items = parseItems(input.items ?? `sqlite:${data}`, { data, database, called: called.items });
+  if (input.objects === undefined && isServed(items)) throw objectsNeeded(items, called, join(data, "objects"));
+  const named = input.database !== undefined || (items.engine === "dynamodb" && items.prefix !== database);
   return {
     data,
     database,
-    items: parseItems(input.items ?? `sqlite:${data}`, { data, database, called: called.items }),
-    objectsChosen: input.objects !== undefined,
+    ...(named ? {} : { formerDatabase: formerDatabaseDefault }),
+    items,
     queue: parseQueue(input.queue ?? "items", called.queue),
     objects: parseObjects(input.objects ?? `file:${join(data, "objects")}`, { data, called: called.objects }),
   };
+}
+
+/** Several machines may use it, and the default folder for objects is only one machine's. */
+function isServed({ engine }: ItemsLocation): boolean {
+  return engine === "postgres" || engine === "dynamodb";
+}
+
+function objectsNeeded({ engine }: ItemsLocation, called: { items: string; objects: string }, folder: string): PinakesError {
+  return invalid(
+    `${called.objects}: say where the objects are, because ${called.items} names a server (${engine}) that other machines can use, and the default ` +
+      `folder would be this machine's alone. Write s3://bucket/prefix; or, if only this machine uses the server, file:${folder}.`,
+  );
 }
 
 function parseItems(text: string, { data, database, called }: { data: string; database: string; called: string }): ItemsLocation {
@@ -254,7 +285,7 @@ function parseDynamo(text: string, database: string, called: string): ItemsLocat
   const prefix = url.pathname.replace(/^\//, "") || database;
   const endpoint = url.searchParams.get("endpoint");
   const others = [...url.searchParams.keys()].some((key) => key !== "endpoint");
-  if (url.hostname === "" || prefix.includes("/") || others || (endpoint !== null && !URL.canParse(endpoint))) throw invalid(form);
+  if (url.hostname === "" || prefix.includes("/") || others || (endpoint !== null && !isEndpoint(endpoint))) throw invalid(form);
   return { engine: "dynamodb", region: url.hostname, prefix, ...(endpoint === null ? {} : { endpoint }) };
 }
 
@@ -272,7 +303,7 @@ function parseS3(text: string, called: string): ObjectsLocation {
   const url = new URL(text);
   const settings = Object.fromEntries(url.searchParams);
   const { region, endpoint, ...others } = settings;
-  const bad = url.hostname === "" || Object.keys(others).length > 0 || region === "" || (endpoint !== undefined && !URL.canParse(endpoint));
+  const bad = url.hostname === "" || Object.keys(others).length > 0 || region === "" || (endpoint !== undefined && !isEndpoint(endpoint));
   if (bad) throw invalid(form);
   const prefix = decodeURIComponent(url.pathname.replace(/^\//, ""));
   return { driver: "s3", bucket: url.hostname, prefix, ...(region === undefined ? {} : { region }), ...(endpoint === undefined ? {} : { endpoint }) };
@@ -285,7 +316,7 @@ function parseQueue(text: string, called: string): QueueLocation {
   const url = new URL(text);
   const { endpoint, ...others } = Object.fromEntries(url.searchParams);
   const prefix = url.pathname.replace(/^\//, "");
-  const bad = url.hostname === "" || prefix.includes("/") || Object.keys(others).length > 0 || (endpoint !== undefined && !URL.canParse(endpoint));
+  const bad = url.hostname === "" || prefix.includes("/") || Object.keys(others).length > 0 || (endpoint !== undefined && !isEndpoint(endpoint));
   if (bad) throw invalid(form);
   return { driver: "sqs", region: url.hostname, ...(prefix === "" ? {} : { prefix }), ...(endpoint === undefined ? {} : { endpoint }) };
 }
@@ -340,21 +371,24 @@ function withoutPassword(text: string): string {
   return text.replace(/(\/\/[^/@:]*):.*@/, "$1:…@").replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1…");
 }
 
+/** For clients, which may run beside the server and share its environment. */
+const clientNames: readonly string[] = ["PINAKES_URL", "PINAKES_KEY", "PINAKES_API_KEY"];
+/** What Kubernetes and Docker put there for services called pinakes, or pinakes-something. */
+const injectedNames = /^PINAKES_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+
+function isForeign(name: string): boolean {
+  return clientNames.includes(name) || injectedNames.test(name);
+}
+
+/** Kubernetes writes PINAKES_PORT=tcp://10.0.0.1:7430 for a service called pinakes: the address of the service, not the port to listen on. */
+function ownPort(text: string | undefined): string | undefined {
+  return text !== undefined && /^(?:tcp|udp|sctp):\/\//.test(text) ? undefined : text;
+}
+
 function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void {
-  const known: readonly string[] = Object.values(names);
-  const unknown = Object.keys(env).filter((name) => name.startsWith("PINAKES_") && !known.includes(name));
+  const known: readonly string[] = [...Object.values(names), ...connectionSettings];
+  const unknown = Object.keys(env).filter((name) => name.startsWith("PINAKES_") && !known.includes(name) && !isForeign(name));
   if (unknown.length === 0) return;
   const hints = unknown.map((name) => `${name} (did you mean ${nearestWord(name, known)}?)`);
   throw new PinakesError("INVALID", `Unknown setting: ${hints.join(", ")}. Known are ${known.join(", ")}.`);
-}
-
-/** Of programs, whose options are not read from the environment. */
-export function deletionLagOf(seconds: number = 300): number {
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 604_800) return seconds;
-  throw invalid(`deletionLagSeconds: must be a whole number from 1 to 604800, got ${JSON.stringify(seconds)}.`);
-}
-
-export function trashMsOf(days: number | undefined): number | undefined {
-  if (days === undefined || (Number.isInteger(days) && days >= 0 && days <= 36_500)) return days === undefined ? undefined : days * 86_400_000;
-  throw invalid(`trashDays: must be a whole number from 0 to 36500, got ${JSON.stringify(days)}.`);
 }

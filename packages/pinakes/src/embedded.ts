@@ -1,5 +1,6 @@
-/** The client of agents' state without a server: the stores are in this process, and everything is done for one workspace. */
-import { createClient, PinakesClientError, type StateClient } from "@pinakes/client";
+/** The client without a server: the stores are in this process, and everything is done for one workspace. */
+import { PinakesClientError, pinakesClient, type PinakesClient } from "@pinakes/client";
+import { embeddedKnowledge } from "./embedded-knowledge.ts";
 import { open, type OpenOptions, type Pinakes } from "./open.ts";
 
 export interface EmbeddedOptions extends OpenOptions {
@@ -8,8 +9,8 @@ export interface EmbeddedOptions extends OpenOptions {
   readonly userId?: string;
 }
 
-export interface EmbeddedClient extends StateClient, AsyncDisposable {
-  /** Everything else: other workspaces, knowledge, the stores themselves. */
+export interface EmbeddedClient extends PinakesClient, AsyncDisposable {
+  /** Everything else: other workspaces, the stores themselves. */
   readonly pinakes: Pinakes;
   close(): Promise<void>;
 }
@@ -26,7 +27,8 @@ export async function openEmbedded({ workspace, userId = userIdDefault, ...optio
   if (typeof workspace !== "string" || workspace === "") throw noWorkspace("It is missing.");
   const pinakes = await open(options);
   try {
-    const client = createClient(pinakes.state.as(callerOf(pinakes, workspace, userId)));
+    const caller = callerOf(pinakes, workspace, userId);
+    const client = pinakesClient(pinakes.state.as(caller), embeddedKnowledge(pinakes, caller));
     const close = (): Promise<void> => pinakes.close();
     return { ...client, pinakes, close, [Symbol.asyncDispose]: close };
   } catch (error) {

@@ -1,5 +1,6 @@
 /** What goes on beside requests, and how often: expiry, compaction, ingestion, and what crashes and other processes left to do. */
 import { hostname } from "node:os";
+import type { Log } from "./domain/log.ts";
 import type { SystemScope } from "./domain/scope.ts";
 import { Periodic } from "./items/periodic.ts";
 import { sweepExpired } from "./items/sweeper.ts";
@@ -46,7 +47,7 @@ export interface BackgroundParts {
   readonly dropBoxes: NonNullable<OpenOptions["dropBoxes"]>;
   /** Made by open.ts alone, and only for work that there is. */
   readonly scopes: { readonly ttl: () => SystemScope; readonly dropBoxes: () => SystemScope };
-  readonly log: (line: string) => void;
+  readonly log: Log;
 }
 
 /** All of it, not yet started. */
@@ -55,10 +56,10 @@ export function backgroundWork(parts: BackgroundParts): Periodic[] {
   return [
     ttlSweep(parts),
     vectorWork(parts.vectors, log),
-    new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal) => knowledge.work(signal), log }),
+    new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal, succeeded) => knowledge.work(signal, succeeded), log }),
     new Periodic({ name: "watchdog", everyMs: watchdogMs, run: (signal) => knowledge.sweep(signal), log }),
     new Periodic({ name: "state", everyMs: stateSweepMs, run: (signal) => state.sweep(signal), log }),
-    new Periodic({ name: "lifecycle stores", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.listen(signal), log }),
+    new Periodic({ name: "lifecycle stores", everyMs: lifecycleTickMs, run: (signal, succeeded) => knowledge.lifecycle.listen(signal, succeeded), log }),
     new Periodic({ name: "lifecycle", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.tick(signal), log }),
     new Periodic({ name: "audit", everyMs: auditRoundMs, run: (signal) => knowledge.audit.round(signal), log }),
     migrationWork(parts.migrations, log),
@@ -67,22 +68,26 @@ export function backgroundWork(parts: BackgroundParts): Periodic[] {
   ];
 }
 
-function pipelineWork({ pipelines }: OpenedKnowledge, log: (line: string) => void): Periodic[] {
+function pipelineWork({ pipelines }: OpenedKnowledge, log: Log): Periodic[] {
   const { watch, listen, schedule } = pipelines.background;
   return [
-    ...(watch ? [new Periodic({ name: "pipeline folders", everyMs: pipelinePauseMs, run: (signal) => pipelines.startWatching(signal), log })] : []),
-    ...(listen ? [new Periodic({ name: "pipeline events", everyMs: pipelinePauseMs, run: (signal) => pipelines.listen(signal), log })] : []),
+    ...(watch
+      ? [new Periodic({ name: "pipeline folders", everyMs: pipelinePauseMs, run: (signal, succeeded) => pipelines.startWatching(signal, succeeded), log })]
+      : []),
+    ...(listen
+      ? [new Periodic({ name: "pipeline events", everyMs: pipelinePauseMs, run: (signal, succeeded) => pipelines.listen(signal, succeeded), log })]
+      : []),
     ...(schedule ? [new Periodic({ name: "pipeline schedules", everyMs: pipelineScheduleMs, run: (signal) => pipelines.sweepSchedules(signal), log })] : []),
   ];
 }
 
-function vectorWork(vectors: OpenedVectors, log: (line: string) => void): Periodic {
+function vectorWork(vectors: OpenedVectors, log: Log): Periodic {
   const work = new Periodic({ name: "vector work", everyMs: vectorSweepMs, run: (signal) => vectors.sweep(signal), log });
   vectors.onWake(() => work.hurry(vectorWakeMs));
   return work;
 }
 
-function migrationWork(migrations: Migrations, log: (line: string) => void): Periodic {
+function migrationWork(migrations: Migrations, log: Log): Periodic {
   const work = new Periodic({ name: "migrations", everyMs: migrationSweepMs, run: (signal) => migrations.tick(signal), log });
   migrations.onWake(() => work.hurry(migrationWakeMs));
   return work;
@@ -93,14 +98,15 @@ function ttlSweep({ items, containers, sweepMs: everyMs, scopes, log }: Backgrou
   return new Periodic({ name: "ttl sweep", everyMs, run: async (signal) => void (await sweepExpired({ items, scope, containers, signal })), log });
 }
 
-function dropBoxWork({ dropBoxes, vectors: { vectors }, objects, queue, scopes, log }: BackgroundParts): Periodic[] {
+function dropBoxWork({ dropBoxes, vectors: { vectors }, knowledge, objects, queue, scopes, log }: BackgroundParts): Periodic[] {
   if (dropBoxes.length === 0) return [];
   const system = scopes.dropBoxes();
   const owner = `${hostname()}.${process.pid}`;
   return dropBoxes.map(({ tenant, collection }) => {
     const scope = system.forTenant(tenant);
     const options = { owner, waitMs: dropBoxWaitMs, ...(collection === undefined ? {} : { collection }) };
-    const run = async (signal: AbortSignal): Promise<void> => void (await processDropBox({ vectors, objects, queue, log }, scope, { ...options, signal }));
+    const boxParts = { vectors, objects, queue, log, place: knowledge.dropBoxPlace };
+    const run = async (signal: AbortSignal): Promise<void> => void (await processDropBox(boxParts, scope, { ...options, signal }));
     return new Periodic({ name: `drop-box of ${tenant}`, everyMs: dropBoxPauseMs, run, log });
   });
 }

@@ -27,7 +27,7 @@ describe("open on every engine", () => {
     ["dynamodb", () => dynamo("engines")],
   ])("R-AGT-01 %s: declare, write, query, be ready; opening it all again changes nothing", async (engine, address) => {
     for (const round of [1, 2]) {
-      await using pinakes = await open({ dir: join(base, engine), items: address() });
+      await using pinakes = await open({ database: "engines", dir: join(base, engine), items: address(), objects: `file:${join(base, engine, "objects")}` });
       expect(pinakes.info().items.engine).toBe(engine);
       expect(await pinakes.ready()).toEqual({ ready: true, reasons: {}, warnings: {} });
       const repository = await notes.open(pinakes.items);
@@ -41,12 +41,33 @@ describe("open on every engine", () => {
     }
   });
 
-  it("dynamodb: a document too large for an item goes to the object store that was chosen, and is refused where none was", async () => {
+  it.each([
+    ["sqlite", (name: string) => `sqlite:${join(base, name)}`],
+    ["postgres", postgres],
+    ["dynamodb", () => dynamo("").replace(/\/\?/, "?")],
+  ])("%s: a store under the default name of earlier versions is found; with one under the default name, only that is used", async (engine, address) => {
+    const dir = join(base, `former-${engine}`);
+    const options = (database?: string) => ({ dir, items: address(`former-${engine}`), objects: "memory:", ...(database === undefined ? {} : { database }) });
+    const text = async (database?: string, wanted?: string): Promise<string | undefined> => {
+      await using pinakes = await open(options(database));
+      const repository = await notes.open(pinakes.items);
+      if (wanted !== undefined) await repository.create(scope, { id: "n1", user_id: "u", topic: "t", text: wanted });
+      const found = await repository.read(scope, { user_id: "u", id: "n1" });
+      return `${pinakes.info().database}: ${found?.text ?? "nothing"}`;
+    };
+    expect(await text("project-ascension-db", "old")).toBe("project-ascension-db: old");
+    expect(await text()).toBe("project-ascension-db: old");
+    expect(await text("pinakes", "new")).toBe("pinakes: new");
+    expect(await text()).toBe("pinakes: new");
+    expect(await text("project-ascension-db")).toBe("project-ascension-db: old");
+  });
+
+  it("dynamodb: a document too large for an item goes to the object store that was chosen, and is refused where that does not last", async () => {
     const dir = join(base, "spill");
     const items = dynamo("spill");
     const text = "x".repeat(600_000);
     {
-      await using alone = await open({ dir, items });
+      await using alone = await open({ dir, items, objects: "memory:" });
       const refused = notes.open(alone.items).then((repository) => repository.create(scope, { id: "big", user_id: "u", topic: "t", text }));
       await expect(refused).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     }

@@ -10,7 +10,7 @@ import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-
 import type { BucketPlace, Embedders, FolderPlace, PipelinePlaces } from "./knowledge/index.ts";
 import { lifecycleTenant, Topics } from "./lifecycle/index.ts";
 import type { Clock } from "./ports/clock.ts";
-import type { Embedder, Tokenizer } from "./ports/embedder.ts";
+import type { Embedder } from "./ports/embedder.ts";
 import type { ChatModel, ChatModels } from "./ports/chat-model.ts";
 import type { ItemArchive } from "./ports/item-archive.ts";
 import type { ItemStore } from "./ports/item-store.ts";
@@ -60,12 +60,39 @@ export async function openQueue(location: QueueLocation, items: ItemStore, clock
   }
 }
 
+/**
+ * The configuration with the name under which its items are. Where none was chosen and there are none under the default name, those
+ * under the default of earlier versions are used; never both.
+ */
+export async function withDatabase({ formerDatabase, ...config }: StoresConfig): Promise<StoresConfig> {
+  if (formerDatabase === undefined || (await hasItems(config))) return config;
+  const former = { ...config, database: formerDatabase, items: renamed(config.items, formerDatabase) };
+  return (await hasItems(former)) ? former : config;
+}
+
+function renamed(location: ItemsLocation, database: string): ItemsLocation {
+  return location.engine === "dynamodb" ? { ...location, prefix: database } : location;
+}
+
+async function hasItems({ items: location, database }: StoresConfig): Promise<boolean> {
+  switch (location.engine) {
+    case "sqlite":
+      return (await import("./drivers/sqlite/index.ts")).hasSqliteItems({ dir: location.dir, database });
+    case "postgres":
+      return (await import("./drivers/postgres/index.ts")).hasPostgresItems({ url: location.url, database });
+    case "dynamodb":
+      return (await import("./drivers/dynamodb/index.ts")).hasDynamoItems(location);
+    case "memory":
+      return false;
+  }
+}
+
 export interface OpenedItems {
   readonly items: ItemStore;
   readonly background: readonly Periodic[];
 }
 
-export async function openItems({ items: location, database, objectsChosen }: StoresConfig, context: EngineContext): Promise<OpenedItems> {
+export async function openItems({ items: location, database }: StoresConfig, context: EngineContext): Promise<OpenedItems> {
   const { clock } = context;
   switch (location.engine) {
     case "sqlite":
@@ -73,7 +100,7 @@ export async function openItems({ items: location, database, objectsChosen }: St
     case "postgres":
       return { items: await (await import("./drivers/postgres/index.ts")).openPostgresItems({ url: location.url, database, clock }), background: [] };
     case "dynamodb":
-      return openDynamo(location, context, objectsChosen);
+      return openDynamo(location, context);
     case "memory":
       return { items: await (await import("./drivers/memory/index.ts")).openMemoryItems({ clock }), background: [] };
   }
@@ -87,10 +114,7 @@ export interface OpenedArchive {
 }
 
 /** The items of a store as they are stored, and the store itself over the same engine. Memory has nothing to move. */
-export async function openArchive(
-  { items: location, database, objectsChosen }: StoresConfig,
-  { clock, objects, spillScope }: EngineContext,
-): Promise<OpenedArchive> {
+export async function openArchive({ items: location, database }: StoresConfig, { clock, objects, spillScope }: EngineContext): Promise<OpenedArchive> {
   const opened = async (engine: DumpableEngine) => ({ items: await createItemStore(engine, { clock }), archive: archiveOf(engine) });
   switch (location.engine) {
     case "sqlite":
@@ -99,7 +123,7 @@ export async function openArchive(
       return opened(await (await import("./drivers/postgres/index.ts")).connectPostgresEngine({ url: location.url, database, clock }));
     case "dynamodb": {
       const { engine: _, ...place } = location;
-      const spill = objectsChosen ? { objects: { store: objects, scope: spillScope() } } : {};
+      const spill = objects.capabilities.durable ? { objects: { store: objects, scope: spillScope() } } : {};
       return {
         ...(await opened(await (await import("./drivers/dynamodb/index.ts")).connectDynamoEngine({ ...place, clock, ...spill }))),
         spillPrefix: "spill/",
@@ -131,17 +155,16 @@ export async function openTriples({ items: location, database }: StoresConfig, {
 }
 
 /**
- * Its large documents live in the object store, and blobs that no item refers to any more are swept there. Only in one that was
- * chosen: the default folder is this machine's, and what other machines read from the table must not be there.
+ * Its large documents live in the object store, and blobs that no item refers to any more are swept there. Only in one
+ * that lasts: what other processes read from the table must not be in this one's memory.
  */
 async function openDynamo(
   { region, prefix, endpoint }: Extract<ItemsLocation, { engine: "dynamodb" }>,
   { clock, log, objects, spillScope }: EngineContext,
-  objectsChosen: boolean,
 ): Promise<OpenedItems> {
   const { connectDynamoEngine } = await import("./drivers/dynamodb/index.ts");
   const place = { region, prefix, clock, ...(endpoint === undefined ? {} : { endpoint }) };
-  if (!objectsChosen) return { items: await createItemStore(await connectDynamoEngine(place), { clock }), background: [] };
+  if (!objects.capabilities.durable) return { items: await createItemStore(await connectDynamoEngine(place), { clock }), background: [] };
   const spill = { store: objects, scope: spillScope() };
   const engine = await connectDynamoEngine({ ...place, objects: spill });
   const sweeper = new Periodic({
@@ -200,19 +223,17 @@ function unknownChat(id: string | undefined, known: readonly string[]): PinakesE
 /** The models that collections may name. Each is opened when it is first used; the first of the list is the default. */
 export interface OpenedModels {
   readonly embedders: Embedders;
-  readonly tokenizer: () => Promise<Tokenizer>;
   close(): Promise<void>;
 }
 
 const localModel = { id: "all-MiniLM-L6-v2", provider: "local" } as const;
 
 export async function openModels(given: unknown): Promise<OpenedModels> {
-  const { cachedEmbedder, openEmbedder, openLocalTokenizer, readModelSettings } = await import("./drivers/models/index.ts");
+  const { cachedEmbedder, openEmbedder, readModelSettings } = await import("./drivers/models/index.ts");
   const settings = given === undefined ? [localModel] : readModelSettings(given);
   const [first] = settings;
   if (first === undefined) throw invalid("models: name at least one.");
   const opened = new Map<string, Promise<Embedder>>();
-  let tokenizer: Promise<Tokenizer> | undefined;
   return {
     embedders: {
       defaultModel: first.id,
@@ -228,7 +249,6 @@ export async function openModels(given: unknown): Promise<OpenedModels> {
         return known;
       },
     },
-    tokenizer: async () => (tokenizer ??= openLocalTokenizer()),
     close: async () => {
       await Promise.allSettled([...opened.values()].map(async (embedder) => (await embedder).close()));
     },

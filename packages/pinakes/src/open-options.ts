@@ -1,4 +1,6 @@
 /** What may be set when Pinakes is opened in a program. The server's settings, which come from its environment, are in config.ts. */
+import { invalid } from "./domain/errors.ts";
+import type { Log } from "./domain/log.ts";
 import type { OidcSettings } from "./identity/index.ts";
 import type { Quotas } from "./knowledge/index.ts";
 import type { PipelineOptions } from "./open-engines.ts";
@@ -14,11 +16,11 @@ export interface OpenOptions extends PipelineOptions {
   readonly objects?: string;
   /** `items` (beside the items, the default) or `sqs://region/prefix`. */
   readonly queue?: string;
-  /** `project-ascension-db` when absent. */
+  /** `pinakes` when absent; a store under `project-ascension-db`, the default of earlier versions, is found, too. */
   readonly database?: string;
   readonly clock?: Clock;
-  /** Gets a line for each event worth keeping: a system scope that is made, background work that fails. */
-  readonly log?: (line: string) => void;
+  /** Gets a line for each event worth keeping: a system scope that is made, background work or a document that fails, with its level. */
+  readonly log?: Log;
   /** Gets the lines about system scopes instead of `log`: at every start there are the same ones. */
   readonly logScope?: (line: string) => void;
   /** How often expired items are purged. */
@@ -35,6 +37,8 @@ export interface OpenOptions extends PipelineOptions {
   readonly quotas?: Partial<Quotas>;
   /** How many days a deleted collection can be had back; 90 when absent, 0: every delete is for good. */
   readonly trashDays?: number;
+  /** How many days what a repair of fsck took away can be restored; 30 when absent. */
+  readonly quarantineDays?: number;
   /** Deletes that take longer than so many seconds are warned of; 300 when absent. */
   readonly deletionLagSeconds?: number;
   /** Before the names of the lifecycle's queues, where several deployments share them. */
@@ -49,4 +53,22 @@ export interface OpenOptions extends PipelineOptions {
   readonly ingestPlaces?: number;
   /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores others work on. */
   readonly background?: boolean;
+}
+
+export function deletionLagOf(seconds: number = 300): number {
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 604_800) return seconds;
+  throw invalid(`deletionLagSeconds: must be a whole number from 1 to 604800, got ${JSON.stringify(seconds)}.`);
+}
+
+export function trashMsOf(days: number | undefined): number | undefined {
+  return daysInMs(days, "trashDays", 0, 36_500);
+}
+
+export function quarantineMsOf(days: number | undefined): number | undefined {
+  return daysInMs(days, "quarantineDays", 1, 3_650);
+}
+
+function daysInMs(days: number | undefined, name: string, least: number, most: number): number | undefined {
+  if (days === undefined || (Number.isInteger(days) && days >= least && days <= most)) return days === undefined ? undefined : days * 86_400_000;
+  throw invalid(`${name}: must be a whole number from ${least} to ${most}, got ${JSON.stringify(days)}.`);
 }

@@ -2,13 +2,16 @@
 import manifest from "../package.json" with { type: "json" };
 import type { StoresConfig } from "./config.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
-import type { SystemScope } from "./domain/scope.ts";
+import { PinakesError } from "./domain/errors.ts";
+import type { Places } from "./domain/query-places.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./items/periodic.ts";
+import type { WriteProbe } from "./items/write-probe.ts";
 import { deletionWarnings, type AuditFigures, type Knowledge, type OpenedKnowledge } from "./knowledge/index.ts";
 import type { Lifecycle } from "./lifecycle/index.ts";
 import type { Migrations } from "./migrations/index.ts";
+import type { Binding } from "./open-binding.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
 import type { Queue, QueueCapabilities } from "./ports/queue.ts";
@@ -29,6 +32,8 @@ export interface Pinakes {
   readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
   /** Writes that were refused because their collection had ended. */
   lateWrites(): number;
+  /** Where queries, searches, exports and evaluation runs of this process take their places; `usage` says how many have one, and how many wait. */
+  readonly places: Places;
   /** What the audit in the background found, and when it was through. */
   auditFigures(): AuditFigures;
   /** The age at which a delete that is not done is warned of. */
@@ -69,8 +74,6 @@ export interface Readiness {
 }
 
 const readyMsMax = 2_000;
-/** The container that is read to see whether the items answer. */
-export const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
 
 /** What is built on the stores: who calls, and what they know. */
 export interface Features {
@@ -90,7 +93,8 @@ interface OpenParts {
   readonly triples: TripleStore;
   readonly features: Features;
   readonly background: readonly Periodic[];
-  readonly probeScope: SystemScope;
+  readonly binding: Binding;
+  readonly writeProbe: WriteProbe;
   readonly callerOf: (who: CallerInput) => Caller;
   readonly deletionLagSecondsMax: number;
 }
@@ -103,6 +107,7 @@ export class OpenPinakes implements Pinakes {
   readonly triples: TripleStore;
   readonly knowledge: Knowledge;
   readonly lifecycle: Lifecycle;
+  readonly places: Places;
   readonly state: State;
   readonly identity: Identity;
   readonly migrations: Migrations;
@@ -119,6 +124,7 @@ export class OpenPinakes implements Pinakes {
     this.triples = parts.triples;
     this.knowledge = parts.features.knowledge.knowledge;
     this.lifecycle = parts.features.knowledge.lifecycle;
+    this.places = parts.features.knowledge.places;
     this.state = parts.features.state.state;
     this.identity = parts.features.identity;
     this.migrations = parts.features.migrations;
@@ -155,11 +161,18 @@ export class OpenPinakes implements Pinakes {
 
   async ready(): Promise<Readiness> {
     if (this.#closing !== undefined) return { ready: false, reasons: { pinakes: "is closing" }, warnings: {} };
-    const { probeScope } = this.#parts;
+    const { binding, writeProbe } = this.#parts;
+    // One read of each store, and the id that it carries is still that of this store; then a write.
     const reasons = await failing({
-      items: () => this.items.read(probeScope.forTenant("pinakes"), probe.name, { partition: ["probe"], id: "probe" }),
-      objects: () => this.objects.list(probeScope, "", { limit: 1 }),
-      triples: () => this.triples.match(probeScope.forTenant("pinakes"), "probe", {}, { limit: 1 }),
+      items: async () => {
+        await binding.checkItems();
+        await writable("items", () => writeProbe.items());
+      },
+      objects: async () => {
+        await binding.checkObjects();
+        await writable("objects", () => writeProbe.objects());
+      },
+      triples: () => binding.checkTriples(),
     });
     const background = this.#parts.background.map((work) => work.status()).map(({ name, lastError }) => [name, lastError] as const);
     const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
@@ -192,6 +205,17 @@ export class OpenPinakes implements Pinakes {
     } finally {
       await this.objects.close();
     }
+  }
+}
+
+/** Says that it is writes that fail: reads still work. */
+async function writable(store: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw new PinakesError("UNAVAILABLE", `The ${store} can be read, but writes fail: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }
 

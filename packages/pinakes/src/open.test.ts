@@ -27,7 +27,7 @@ describe("open", () => {
   it("R-AGT-01 opens embedded stores in a folder, creates the database there, and finds everything again the next time", async () => {
     const dir = join(base, "embedded");
     const use = async (work: (pinakes: Pinakes) => Promise<void>) => {
-      await using pinakes = await open({ dir });
+      await using pinakes = await open({ dir, database: "project-ascension-db" });
       await work(pinakes);
     };
     await use(async (pinakes) => {

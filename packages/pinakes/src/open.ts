@@ -2,18 +2,32 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
-import { deletionLagOf, parseStores, trashMsOf, type StoresConfig } from "./config.ts";
+import { parseStores, type StoresConfig } from "./config.ts";
 import { makeCaller } from "./domain/caller.ts";
+import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope } from "./domain/scope.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
-import { openKnowledge, quotaDefaults, walkWorkspaces } from "./knowledge/index.ts";
+import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
+import { openKnowledge, openPlaces, quotaDefaults, walkWorkspaces } from "./knowledge/index.ts";
 import { Migrations, moveStores, type MoveReport, type MovingStores } from "./migrations/index.ts";
 import { backgroundWork } from "./open-background.ts";
-import { openArchive, openChats, openItems, openModels, openObjects, openParsers, openPipelinePlaces, openQueue, openTriples } from "./open-engines.ts";
-import type { OpenOptions } from "./open-options.ts";
-import { OpenPinakes, probe, type Features, type Pinakes } from "./open-pinakes.ts";
+import {
+  openArchive,
+  openChats,
+  openItems,
+  openModels,
+  openObjects,
+  openParsers,
+  openPipelinePlaces,
+  openQueue,
+  openTriples,
+  withDatabase,
+} from "./open-engines.ts";
+import { deletionLagOf, quarantineMsOf, trashMsOf, type OpenOptions } from "./open-options.ts";
+import { Binding, probe, type StoreIds } from "./open-binding.ts";
+import { OpenPinakes, type Features, type Pinakes } from "./open-pinakes.ts";
 import { openState } from "./state/index.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import type { ItemStore } from "./ports/item-store.ts";
@@ -37,17 +51,23 @@ export async function open(options: OpenOptions = {}): Promise<Pinakes> {
 }
 
 /** The same with settings that were checked already. */
-export async function openStores(config: StoresConfig, options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {}): Promise<Pinakes> {
+export async function openStores(wanted: StoresConfig, options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {}): Promise<Pinakes> {
   const { clock = systemClock, log = () => {}, logScope = log, sweepMs = sweepMsDefault } = options;
   if (!Number.isInteger(sweepMs) || sweepMs < 1) throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
   const deletionLagSecondsMax = deletionLagOf(options.deletionLagSeconds);
+  const config = await withDatabase(wanted);
   await using undo = new AsyncDisposableStack();
   const objects = undo.use(await openObjects(config.objects, clock));
   const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", logScope);
   const { items: store, background: own } = await openItems(config, { clock, log, objects, spillScope });
   const containers = new Set<string>();
-  const items = undo.use(recordingContainers(store, containers));
+  const outcomes = new WriteOutcomes();
+  const items = undo.use(recordingContainers(store, containers, outcomes));
   await items.openContainer(probe);
+  const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", logScope);
+  const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
+  const binding = new Binding({ items, objects, triples, config, now: () => clock.now(), system: systemScope("store id and readiness", logScope) });
+  await binding.bind();
   const queue = undo.use(await openQueue(config.queue, items, clock, options.topicPrefix));
   const vectors = await openVectors({
     items,
@@ -60,8 +80,6 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
-  const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", logScope);
-  const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
   const features = await openFeatures({ items, objects, queue, vectors: vectors.vectors, triples, clock, log }, options);
   undo.defer(() => features.close());
   const scopes = {
@@ -72,8 +90,42 @@ export async function openStores(config: StoresConfig, options: Omit<OpenOptions
   const background = options.background === false ? [] : [...backgroundWork(parts), ...own];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
-  const probeScope = systemScope("readiness probe", logScope);
-  return new OpenPinakes({ config, items, objects, queue, vectors, triples, features, background, probeScope, callerOf: makeCaller, deletionLagSecondsMax });
+  const writeScope = systemScope("readiness: tries a write", logScope).forTenant("pinakes");
+  const writeProbe = new WriteProbe({ items, objects, outcomes, scope: writeScope, container: probe.name });
+  return new OpenPinakes({
+    writeProbe,
+    config,
+    items,
+    objects,
+    queue,
+    vectors,
+    triples,
+    features,
+    background,
+    binding,
+    callerOf: makeCaller,
+    deletionLagSecondsMax,
+  });
+}
+
+export interface StoreIdOptions {
+  readonly clock?: Clock;
+  readonly log?: (line: string) => void;
+  /** Give objects and triples the id of the items, whatever they had. */
+  readonly bind?: boolean;
+}
+
+/** The ids that the stores of a configuration carry, without refusing those that do not belong together. */
+export async function storeIds(wanted: StoresConfig, { clock = systemClock, log = () => {}, bind = false }: StoreIdOptions = {}): Promise<StoreIds> {
+  const config = await withDatabase(wanted);
+  await using undo = new AsyncDisposableStack();
+  const objects = undo.use(await openObjects(config.objects, clock));
+  const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
+  const items = undo.use((await openItems(config, { clock, log, objects, spillScope })).items);
+  await items.openContainer(probe);
+  const triples = undo.use(await openTriples(config, { items, scope: () => systemScope("triples: reads the store id", log) }));
+  const binding = new Binding({ items, objects, triples, config, now: () => clock.now(), system: systemScope("store id", log) });
+  return await (bind ? binding.force() : binding.ids());
 }
 
 export interface MoveEngineOptions {
@@ -89,7 +141,8 @@ export interface MoveEngineOptions {
  * Everything of one configuration's stores into another's, offline: nothing may use either meanwhile. Can be repeated until it is through;
  * the report says whether both hold the same.
  */
-export async function moveEngine(from: StoresConfig, to: StoresConfig, options: MoveEngineOptions = {}): Promise<MoveReport> {
+export async function moveEngine(wantedFrom: StoresConfig, wantedTo: StoresConfig, options: MoveEngineOptions = {}): Promise<MoveReport> {
+  const [from, to] = [await withDatabase(wantedFrom), await withDatabase(wantedTo)];
   const { clock = systemClock, log = () => {}, signal = new AbortController().signal, verifyOnly, onProgress } = options;
   await using undo = new AsyncDisposableStack();
   const opened = async (config: StoresConfig): Promise<MovingStores> => {
@@ -101,11 +154,15 @@ export async function moveEngine(from: StoresConfig, to: StoresConfig, options: 
     return { archive, items, objects, triples, spillPrefix };
   };
   const system = systemScope("moves everything of all tenants to another engine", log);
-  return await moveStores(await opened(from), await opened(to), { system, now: () => clock.now(), signal, verifyOnly, onProgress });
+  const [source, target] = [await opened(from), await opened(to)];
+  // The target gets the id of the source, with everything else; one that it was given by an earlier open would stay beside it.
+  const binding = (stores: MovingStores, config: StoresConfig) => new Binding({ ...stores, config, system, now: () => clock.now() });
+  if (verifyOnly !== true) await binding(target, to).makeWayFor(binding(source, from));
+  return await moveStores(source, target, { system, now: () => clock.now(), signal, verifyOnly, onProgress });
 }
 
 async function openFeatures(
-  stores: { items: ItemStore; objects: ObjectStore; queue: Queue; vectors: Vectors; triples: TripleStore; clock: Clock; log: (line: string) => void },
+  stores: { items: ItemStore; objects: ObjectStore; queue: Queue; vectors: Vectors; triples: TripleStore; clock: Clock; log: Log },
   options: OpenOptions,
 ): Promise<Features> {
   const { items, clock, log } = stores;
@@ -122,26 +179,31 @@ async function openFeatures(
   const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());
+  const quotas = { ...quotaDefaults, ...options.quotas };
+  const places = openPlaces(quotas);
   const knowledge = await openKnowledge({
     ...stores,
     pipelines: pipelines.places,
     embedders: models.embedders,
     chat: chats.chat,
-    tokenizer: models.tokenizer,
     parser,
     system: systemScope("knowledge: ingestion, deletes and what crashes left behind, of all tenants", logScope),
-    quotas: { ...quotaDefaults, ...options.quotas },
+    quotas,
+    places,
     trashMs: trashMsOf(options.trashDays),
+    quarantineMs: quarantineMsOf(options.quarantineDays),
     topicPrefix: options.topicPrefix,
+    dropBoxes: new Set((options.dropBoxes ?? []).map(({ tenant }) => tenant)),
     workspaces: walkWorkspaces({ book: workspaceIds(items, system), objects: stores.objects, system: auditSystem }),
     callerOf: makeCaller,
     newId: () => timeOrderedId(clock.now()),
     owner: `${hostname()}.${process.pid}`,
-    places: options.ingestPlaces ?? availableParallelism() + 2,
+    ingestPlaces: options.ingestPlaces ?? availableParallelism() + 2,
   });
   undo.defer(() => knowledge.close());
   const state = await openState({
     ...stores,
+    places,
     embedder: () => models.embedders.get(models.embedders.defaultModel),
     system: systemScope("state: timeouts, expiries and sealing, of all tenants", logScope),
     newId: () => timeOrderedId(clock.now()),

@@ -1,10 +1,20 @@
 /** What agents measured. */
+import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
+import { get } from "./request.ts";
 
 export const metricTypes = ["latency", "token_usage", "cost", "success_rate", "tool_usage"] as const;
-export type MetricType = (typeof metricTypes)[number];
+/** `custom.<name>`: one of the workspace's own. */
+export type MetricType = (typeof metricTypes)[number] | `custom.${string}`;
 export const metricGroups = ["agent_id", "model", "environment", "tool_name", "workflow_id", "session_id"] as const;
-export type MetricGroup = (typeof metricGroups)[number];
+/** `dimensions.<name>`: one of the workspace's own. */
+export type MetricGroup = (typeof metricGroups)[number] | `dimensions.${string}`;
+
+/** The custom names in use. */
+export interface MetricNames {
+  readonly types: readonly `custom.${string}`[];
+  readonly dimensions: readonly `dimensions.${string}`[];
+}
 
 export interface Metric {
   readonly id: string;
@@ -24,4 +34,8 @@ export interface MetricQuery {
 
 export function metricsOptions(query: MetricQuery) {
   return pagedOptions<Metric>(["metrics", "list"], "/v1/metrics", { ...query });
+}
+
+export function metricNamesOptions() {
+  return queryOptions({ queryKey: ["metrics", "names"], queryFn: ({ signal }) => get<MetricNames>("/v1/metrics/names", { signal }) });
 }

@@ -40,6 +40,10 @@ export function reindexCollection(id: CollectionId): Promise<JobRow> {
   return post<JobRow>(`${collectionPath(id)}:reindex`);
 }
 
+export async function deleteAllDocuments(id: CollectionId): Promise<JobRow> {
+  return (await request<JobRow>("DELETE", `${collectionPath(id)}/documents`, { query: { confirm: id.cid } })).body;
+}
+
 export interface Deletion {
   /** For good, and not into the trash. */
   readonly purge: boolean;

@@ -61,6 +61,8 @@ export interface Collection {
   readonly documents_by_status: Readonly<Record<string, number>>;
   readonly total_size_bytes: number;
   readonly chunk_count: number;
+  /** Rows that callers embedded themselves. */
+  readonly row_count: number;
   readonly last_sync_at: string | null;
   readonly last_used_at: string | null;
   /** What the caller may do here. */

@@ -5,6 +5,7 @@ import { get, path, post } from "./request.ts";
 
 export const findingKinds = [
   "record_without_object",
+  "bytes_returned",
   "object_without_record",
   "vectors_without_document",
   "document_without_vectors",

@@ -5,6 +5,8 @@ import { get, type RequestOptions } from "./request.ts";
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next_cursor?: string | null;
+  /** Of all pages, where `include_total` asked for it. */
+  readonly total?: number;
 }
 
 /** How single pages of a list are read again, and its rows told apart (renew.ts). */
@@ -17,7 +19,9 @@ const pageSize = 100;
 
 /** For useInfiniteQuery: all items so far are `data.items`. With `idOf` a change does not read all its pages again. */
 export function pagedOptions<Item>(queryKey: QueryKey, at: string, query: RequestOptions["query"] = {}, idOf?: (item: Item) => string) {
-  const read = (cursor: string | undefined, signal?: AbortSignal) => get<Page<Item>>(at, { query: { ...query, limit: pageSize, cursor }, signal });
+  // The total is that of all pages, so the first one tells it.
+  const asked = (cursor: string | undefined) => (cursor === undefined ? query : { ...query, include_total: undefined });
+  const read = (cursor: string | undefined, signal?: AbortSignal) => get<Page<Item>>(at, { query: { ...asked(cursor), limit: pageSize, cursor }, signal });
   const list: ListMeta | undefined = idOf && { read: (cursor) => read(cursor), idOf: (row) => idOf(row as Item) };
   return infiniteQueryOptions({
     queryKey: [...queryKey, query],
@@ -25,7 +29,7 @@ export function pagedOptions<Item>(queryKey: QueryKey, at: string, query: Reques
     meta: { list },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: Page<Item>) => page.next_cursor ?? undefined,
-    select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items) }),
+    select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items), total: pages[0]?.total }),
   });
 }
 

@@ -7,8 +7,10 @@ export interface Queue {
   readonly waiting: number;
   readonly in_progress: number;
   readonly failed: number;
-  /** Null where only the tools of the queue's service show dead letters. */
+  /** Null where it cannot be known which dead letters are the workspace's own. */
   readonly dead: number | null;
+  /** Why `dead` is null. */
+  readonly dead_unknown?: string;
   readonly oldest_age_seconds: number | null;
 }
 
@@ -16,7 +18,7 @@ export interface DeadLetter {
   readonly dead_id: string;
   /** Of the queue of documents. */
   readonly document_id?: string;
-  /** Of a queue of the lifecycle: what was sent. */
+  /** Of a queue of the lifecycle or of the drop box: what was sent. */
   readonly message?: unknown;
   readonly cause: string;
   readonly reason: string | null;

@@ -61,8 +61,8 @@ async function renewOne(client: QueryClient, query: Query, changed: readonly str
     // From the last: what the first one brings does not move the others.
     for (const index of chosen) await renewPage(query, index, list);
   } catch {
-    // No answer, or no longer allowed: read as a whole when it is shown again.
-    query.invalidate();
+    // Read as a whole, which tries again, and tells why where it cannot.
+    await readWhole(client, query);
     return false;
   }
   return ids.size > 0;

@@ -38,10 +38,18 @@ export interface VectorVersion {
   readonly bytes: number;
 }
 
-/** No stats: nothing was embedded yet. */
+interface VectorsMade {
+  readonly stats: VectorStats;
+  readonly versions: readonly VectorVersion[];
+  readonly count: number;
+}
+
+/** `stats` and `versions` are those of the passages; without passages, of the rows that callers embedded themselves. */
 export interface Manifest {
   readonly stats: VectorStats | null;
   readonly versions: readonly VectorVersion[];
+  readonly passages: VectorsMade | null;
+  readonly rows: VectorsMade | null;
 }
 
 interface Counted {
@@ -69,7 +77,16 @@ export function manifestOptions(id: CollectionId) {
   return queryOptions({
     queryKey: ["collection", id.rid, id.cid, "manifest"],
     queryFn: ({ signal }) => get<Manifest>(`${collectionPath(id)}/manifest`, { signal }),
+    // The server compacts on its own, too: what is pending or being compacted is asked again until it is in a segment.
+    refetchInterval: ({ state }) => (isCompacting(state.data) ? compactingRefetchMs : false),
   });
+}
+
+const compactingRefetchMs = 2000;
+
+function isCompacting(manifest: Manifest | undefined): boolean {
+  const stats = manifest?.stats;
+  return stats !== undefined && stats !== null && (stats.pendingDeltas > 0 || stats.lease.owner !== null);
 }
 
 export function usageOptions(id: CollectionId) {

@@ -71,6 +71,7 @@ export const auditStrings = {
     empty: "No finding of this kind",
     kinds: {
       record_without_object: "A record names a file that is not there",
+      bytes_returned: "Bytes that were marked as missing are back",
       object_without_record: "A file that no record names",
       vectors_without_document: "Passages without their document",
       document_without_vectors: "A document with too few passages",

@@ -8,6 +8,7 @@ export const collectionStrings = {
   tabs: { documents: "Documents", ask: "Ask", settings: "Settings", vectors: "Vectors", pipelines: "Pipelines" },
   counts: {
     documents: (count: number, shown: string) => `${shown} ${count === 1 ? "document" : "documents"}`,
+    rows: (count: number, shown: string) => `${shown} ${count === 1 ? "vector row" : "vector rows"}`,
     passages: (count: number, shown: string) => `${shown} ${count === 1 ? "passage" : "passages"}`,
   },
   private: "private",
@@ -57,6 +58,10 @@ export const collectionStrings = {
     reindex: "Re-index",
     reindexTitle: (name: string) => `Re-index ${name}?`,
     reindexAbout: (documents: string) => `All ${documents} are cut and embedded anew. The old passages answer until the new ones are ready.`,
+    deleteDocuments: "Delete all documents",
+    deleteDocumentsTitle: (name: string) => `Delete all documents of ${name}?`,
+    deleteDocumentsAbout: (documents: string) =>
+      `${documents} will be deleted permanently, with their passages, files and triples. The collection and its settings stay. This cannot be undone.`,
     delete: "Delete",
     search: "Open in the search lab",
   },
@@ -86,7 +91,13 @@ export const collectionStrings = {
   },
 
   work: {
-    titles: { reindex: "Re-indexing", delete: "Deleted", purge: "Removing for good", pipeline: "Pipeline run" } as Readonly<Record<string, string>>,
+    titles: {
+      reindex: "Re-indexing",
+      "delete-documents": "Deleting all documents",
+      delete: "Deleted",
+      purge: "Removing for good",
+      pipeline: "Pipeline run",
+    } as Readonly<Record<string, string>>,
     other: (kind: string) => `Work: ${kind}`,
     hide: "Hide",
     restorable: (until: string) => `It is in the trash and can be restored until ${until}.`,
@@ -106,7 +117,6 @@ export const collectionStrings = {
     lab: "Open in the search lab",
     about: "The best passages of this collection. The search lab has modes, filters and the parts of the score.",
     farOff: "Nothing fits well; these are the nearest passages.",
-    nothing: "Nothing was found.",
     nothingYet: "Ask something that the documents answer.",
     page: (page: number) => `page ${page}`,
     score: (score: string) => `score ${score}`,

@@ -1,6 +1,7 @@
 export const collectionsStrings = {
   title: "Collections",
   about: "Documents that belong together, cut into passages and searchable.",
+  total: (count: number, shown: string) => `${shown} ${count === 1 ? "collection" : "collections"}`,
   create: "New collection",
   table: "Collections",
   filters: {
@@ -38,6 +39,7 @@ export const collectionsStrings = {
     by: "Created by",
   },
   noDocuments: "empty",
+  rows: (count: string, one: boolean) => `${count} vector ${one ? "row" : "rows"}`,
   failed: (failed: string, all: string) => `${failed} of ${all} failed`,
   failedAbout: "Show the documents that could not be indexed",
   empty: { title: "No collection yet", about: "Make one, then put documents into it." },

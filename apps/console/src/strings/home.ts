@@ -12,9 +12,6 @@ export const homeStrings = {
     found: (count: number, ms: string) =>
       `${count} ${count === 1 ? "passage" : "passages"} found in ${ms}, the best first. Click one to see it in its document.`,
     farOff: "Nothing fits well; these are the nearest passages.",
-    nothing: "Nothing was found",
-    nothingText: "Try other words, or add documents that know the answer.",
-    stillIndexing: "Documents are still being indexed; the answer is looked for again as soon as one is ready.",
     answers: "Passages that answer the question",
     score: (score: string) => `score ${score}`,
     page: (page: number) => `page ${page}`,

@@ -1,9 +1,10 @@
 export const metricStrings = {
   title: "Metrics",
-  about: "What agents measured: latency, tokens, cost and success, over time and by group.",
+  about: "What agents measured: latency, tokens, cost, success and custom metrics, over time and by group.",
   refresh: "Refresh",
   type: "Metric",
   types: { latency: "Latency", token_usage: "Tokens used", cost: "Cost", success_rate: "Success rate", tool_usage: "Tool usage" },
+  custom: (name: string) => `${name} (custom)`,
   agent: "Agent",
   anyAgent: "All agents",
   measure: "Figure",

@@ -6,7 +6,8 @@ export const vectorStrings = {
   compactedMore: (folds: number, merges: number, rows: string) => `${folds} folded, ${merges} merged, ${rows} rows written.`,
   outcome: (outcome: string) => `The answer was: ${outcome}.`,
   nothing: "No vectors yet",
-  nothingAbout: "They come when the first document is indexed.",
+  nothingAbout: "They are created when the first document is indexed, or when rows are written.",
+  rows: "Rows with your own vectors",
   facts: {
     status: "Status",
     version: "Version",

@@ -6,7 +6,7 @@ import { systemClock } from "../../../../packages/pinakes/src/ports/clock.ts";
 import { openItemQueue } from "../../../../packages/pinakes/src/queues/item-queue/index.ts";
 
 export async function sendPoison(folder: string, count: number, text: string): Promise<void> {
-  await using items = await openSqliteItems({ dir: folder, database: "project-ascension-db", clock: systemClock });
+  await using items = await openSqliteItems({ dir: folder, database: "pinakes", clock: systemClock });
   await using queue = await openItemQueue({ items, clock: systemClock });
   const scope = systemScope("a test sends what nobody understands", () => {}).forTenant(lifecycleTenant);
   for (let number = 0; number < count; number += 1) await queue.send(scope, "vector-storage-management", { body: { text, number }, group: "poison" });

@@ -3,6 +3,12 @@
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next_cursor: string | null;
+  /** How many there are on all pages, where `include_total` asked for it. */
+  readonly total?: number;
+}
+export interface IncludeTotal {
+  /** Adds how many there are on all pages. Costs a walk over the list where no counter has it. */
+  readonly include_total?: boolean | undefined;
 }
 export interface Paging {
   readonly limit?: number | undefined;

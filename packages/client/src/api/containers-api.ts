@@ -50,7 +50,7 @@ export interface IndexState extends IndexSpec {
   readonly error?: string;
 }
 
-export type Document = JsonObject & { readonly id?: string };
+export type ItemDocument = JsonObject & { readonly id?: string };
 export type StoredDocument = Stored<JsonObject & { readonly id: string }>;
 
 export type PatchOperation =
@@ -64,7 +64,7 @@ export interface PatchOptions extends IfMatch {
 }
 
 export type BatchOperation =
-  | { readonly op: "create"; readonly document: Document }
+  | { readonly op: "create"; readonly document: ItemDocument }
   | { readonly op: "upsert" | "replace"; readonly document: JsonObject & { readonly id: string }; readonly if_match?: string }
   | { readonly op: "patch"; readonly id: string; readonly operations: readonly PatchOperation[]; readonly if_match?: string }
   | { readonly op: "delete"; readonly id: string; readonly if_match?: string }
@@ -150,8 +150,8 @@ export interface ContainersApi {
   delete(name: string): Promise<void>;
   indexes(name: string): Promise<{ readonly items: readonly IndexState[] }>;
 
-  create(name: string, document: Document): Promise<StoredDocument>;
-  upsert(name: string, document: Document, options?: IfMatch): Promise<StoredDocument>;
+  create(name: string, document: ItemDocument): Promise<StoredDocument>;
+  upsert(name: string, document: ItemDocument, options?: IfMatch): Promise<StoredDocument>;
   replace(name: string, document: JsonObject & { readonly id: string }, options?: IfMatch): Promise<StoredDocument>;
   read(name: string, pk: PartitionKey, id: string): Promise<StoredDocument>;
   patch(name: string, pk: PartitionKey, id: string, operations: readonly PatchOperation[], options?: PatchOptions): Promise<StoredDocument>;

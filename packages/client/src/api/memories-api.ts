@@ -35,7 +35,10 @@ export interface ContextQuery {
   readonly strategy?: "recent" | "relevance" | undefined;
 }
 export interface ContextWindow {
-  /** In the order they were said; a tool call and its result are both in or both out. */
+  /**
+   * In the order they were said; a tool call and its result are both in or both out. With `recent`, a window that leaves out earlier
+   * messages starts with a user or system message, unless what fits has none.
+   */
   readonly messages: readonly Stored<Memory>[];
   readonly token_count: number;
   readonly omitted: number;

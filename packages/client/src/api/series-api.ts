@@ -37,7 +37,9 @@ export interface AggregateQuery extends TimeRange {
   readonly bucket?: string | undefined;
   readonly aggregates: readonly Aggregate[];
 }
-export type MetricGroup = "agent_id" | "metric_type" | "session_id" | "workflow_id" | "environment" | "model" | "tool_name";
+export type FixedMetricGroup = "agent_id" | "metric_type" | "session_id" | "workflow_id" | "environment" | "model" | "tool_name";
+/** `dimensions.<name>`: a custom dimension; null in rows that do not have it. */
+export type MetricGroup = FixedMetricGroup | `dimensions.${string}`;
 export interface MetricAggregate extends AggregateQuery {
   readonly group_by?: readonly MetricGroup[] | undefined;
   readonly filter?: Partial<Record<MetricGroup, string | null>> | undefined;
@@ -57,12 +59,25 @@ export interface Rollup {
   readonly sealed_at: string | null;
 }
 
+/** The custom names that rows of the workspace have used, as queries write them. */
+export interface MetricNames {
+  /** `custom.<name>`, sorted. */
+  readonly types: readonly `custom.${string}`[];
+  /** `dimensions.<name>`, sorted. */
+  readonly dimensions: readonly `dimensions.${string}`[];
+  readonly types_max: number;
+  readonly dimensions_max: number;
+}
+
 export interface MetricsApi {
   /** Up to 10,000; repeating a line with the same id and content changes nothing. */
   ingest(metrics: readonly NewMetric[], options?: IngestOptions): Promise<IngestResult>;
   list(query?: MetricQuery): Promise<Page<Stored<Metric>>>;
   aggregate(query: MetricAggregate): Promise<AggregateResult>;
   rollups(query?: TimeRange & Paging): Promise<Page<Rollup>>;
+  names(): Promise<MetricNames>;
+  /** Makes room for another name (admins); rows stay, and can still be asked for. A row that uses the name again registers it again. */
+  forgetName(name: string): Promise<void>;
 }
 
 /** What of a tool's calls is kept. A path is `input_args.password` or `output_result.rows.*.ssn`. */

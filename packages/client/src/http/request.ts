@@ -24,13 +24,14 @@ export interface HttpOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+/** A list is sent as its name repeated. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 export interface RequestOptions {
   readonly query?: Query | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as it is, with its type. */
-  readonly text?: { readonly type: string; readonly content: string } | undefined;
+  readonly text?: { readonly type: string; readonly content: string | Blob | ReadableStream<Uint8Array> } | undefined;
   readonly ifMatch?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   /** A POST or PUT that may be sent twice all the same. */
@@ -63,6 +64,15 @@ export class Requester {
     const timeoutMs = this.#options.timeoutMs ?? timeoutMsDefault;
     const text = await this.#send(method, at, { timeoutMs, ...options }, (response) => response.text());
     return (text === "" ? undefined : JSON.parse(text)) as Result;
+  }
+
+  /** The text of the answer with its type, where the server chooses between several. */
+  async typed(method: Method, at: string, options: RequestOptions = {}): Promise<{ readonly type: string; readonly text: string }> {
+    const timeoutMs = this.#options.timeoutMs ?? timeoutMsDefault;
+    return this.#send(method, at, { timeoutMs, ...options }, async (response) => ({
+      type: response.headers.get("content-type") ?? "",
+      text: await response.text(),
+    }));
   }
 
   /** The answer as it comes, once it is a good one. What breaks later is the reader's to deal with. */
@@ -105,7 +115,11 @@ export class Requester {
       const response = await (this.#options.fetch ?? fetch)(this.#base + at + queryOf(options.query), {
         method,
         headers,
+        // The key and the content are for this server, and for none that it names.
+        redirect: "error",
         ...(content === undefined ? {} : { body: content }),
+        // Node and browsers ask for this word where the body is a stream; the types of fetch do not know it.
+        ...(content instanceof ReadableStream ? ({ duplex: "half" } as object) : {}),
         ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
       });
       this.#sessions.keep(response.headers);
@@ -141,7 +155,8 @@ export function path(parts: TemplateStringsArray, ...values: readonly (string | 
 
 function queryOf(query: Query = {}): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one));
   return search.size === 0 ? "" : `?${search.toString()}`;
 }
 

@@ -10,6 +10,8 @@ export function httpMetrics(http: Requester): MetricsApi {
     list: (query = {}) => http.json("GET", "/v1/metrics", { query: { ...query } }),
     aggregate: (query) => http.json("POST", "/v1/metrics:aggregate", { body: query, repeatable: true }),
     rollups: (query = {}) => http.json("GET", "/v1/metrics/rollups", { query: { ...query } }),
+    names: () => http.json("GET", "/v1/metrics/names"),
+    forgetName: (name) => http.json("DELETE", path`/v1/metrics/names/${name}`),
   };
 }
 
@@ -33,9 +35,15 @@ export function httpTools(http: Requester): ToolsApi {
   };
 }
 
+/** What is no object is left to the server to refuse. */
+function withId(row: unknown): unknown {
+  if (typeof row !== "object" || row === null || Array.isArray(row) || ("id" in row && row.id !== undefined)) return row;
+  return { ...row, id: crypto.randomUUID() };
+}
+
 /** Lines with ids may be sent twice: the second time they are duplicates. So those without get theirs here. */
-function ndjson(rows: readonly { readonly id?: string }[], { allOrNothing, report }: IngestOptions = {}): RequestOptions {
-  const content = rows.map((row) => `${JSON.stringify(row.id === undefined ? { ...row, id: crypto.randomUUID() } : row)}\n`);
+function ndjson(rows: readonly unknown[], { allOrNothing, report }: IngestOptions = {}): RequestOptions {
+  const content = rows.map((row) => `${JSON.stringify(withId(row))}\n`);
   return {
     text: { type: "application/x-ndjson", content: content.join("") },
     query: { all_or_nothing: allOrNothing, report },

@@ -1,4 +1,5 @@
-/** A StateApi whose errors are those of this package, whoever implements it. */
+/** An API whose errors are those of this package, whichever implementation is behind it. */
+import type { KnowledgeApi } from "../api/knowledge-api.ts";
 import type { StateApi } from "../api/state-api.ts";
 import { toClientError } from "../errors.ts";
 
@@ -12,6 +13,21 @@ export function mapErrors(api: StateApi): StateApi {
     metrics: mapped(api.metrics),
     tools: mapped(api.tools),
     containers: mapped(api.containers),
+  };
+}
+
+export function mapKnowledgeErrors(api: KnowledgeApi): KnowledgeApi {
+  return {
+    repositories: mapped(api.repositories),
+    collections: mapped(api.collections),
+    documents: mapped(api.documents),
+    search: mapped(api.search),
+    graph: mapped(api.graph),
+    jobs: mapped(api.jobs),
+    operations: mapped(api.operations),
+    keys: mapped(api.keys),
+    events: mapped(api.events),
+    server: mapped(api.server),
   };
 }
 

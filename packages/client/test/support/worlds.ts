@@ -9,7 +9,8 @@ import { open, type OpenOptions, type Pinakes } from "../../../pinakes/src/open.
 import { startLagProxy } from "../../../pinakes/src/drivers/dynamodb/lag-proxy.ts";
 import { startDynamo } from "../../../pinakes/src/drivers/dynamodb/test-server.ts";
 import { startPostgres } from "../../../pinakes/src/drivers/postgres/test-server.ts";
-import { httpApi, type HttpOptions, type StateApi } from "../../src/index.ts";
+import { embeddedKnowledge } from "../../../pinakes/src/embedded-knowledge.ts";
+import { connect, httpApi, pinakesClient, type HttpOptions, type PinakesClient, type StateApi } from "../../src/index.ts";
 
 /** `dynamodb-late`: its indexes show a write a third of a second later, as the real ones may. */
 export type Engine = "memory" | "sqlite" | "postgres" | "dynamodb" | "dynamodb-late";
@@ -20,6 +21,8 @@ export interface World extends AsyncDisposable {
   readonly via: Via;
   /** The interface for a workspace; each call makes a new one. */
   api(workspace?: string, options?: Partial<HttpOptions>): Promise<StateApi>;
+  /** The whole client for a workspace. */
+  client(workspace?: string): Promise<PinakesClient>;
   /** Only of a server. */
   readonly url: string;
   key(workspace: string): Promise<string>;
@@ -33,7 +36,7 @@ export async function openWorld(engine: Engine, via: Via): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), "pinakes-client-"));
   undo.defer(() => rm(dir, { recursive: true, force: true }));
-  const pinakes = undo.use(await open({ dir, ...(await storesOf(engine, undo)), rootToken }));
+  const pinakes = undo.use(await open({ dir, ...(await storesOf(engine, dir, undo)), rootToken }));
   let url = "";
   if (via === "http") {
     const closing = new AbortController();
@@ -59,11 +62,16 @@ export async function openWorld(engine: Engine, via: Via): Promise<World> {
       via === "http"
         ? httpApi({ url, apiKey: await key(workspace), ...options })
         : pinakes.state.as(pinakes.as({ tenant: workspace, userId: "tester", role: "admin" })),
+    client: async (workspace = "acme") => {
+      if (via === "http") return connect({ url, key: await key(workspace) });
+      const caller = pinakes.as({ tenant: workspace, userId: "tester", role: "admin" });
+      return pinakesClient(pinakes.state.as(caller), embeddedKnowledge(pinakes, caller));
+    },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 
-async function storesOf(engine: Engine, undo: AsyncDisposableStack): Promise<OpenOptions> {
+async function storesOf(engine: Engine, dir: string, undo: AsyncDisposableStack): Promise<OpenOptions> {
   switch (engine) {
     case "memory":
       return { items: "memory:", objects: "memory:" };
@@ -72,7 +80,7 @@ async function storesOf(engine: Engine, undo: AsyncDisposableStack): Promise<Ope
     case "postgres": {
       const server = await startPostgres();
       undo.defer(() => server.stop());
-      return { items: server.url };
+      return { items: server.url, objects: `file:${join(dir, "objects")}` };
     }
     case "dynamodb":
     case "dynamodb-late": {
@@ -80,7 +88,7 @@ async function storesOf(engine: Engine, undo: AsyncDisposableStack): Promise<Ope
       process.env["AWS_SECRET_ACCESS_KEY"] ??= "test";
       const server = engine === "dynamodb" ? await startDynamo() : await startLagProxy({ lagMs: 300 });
       undo.defer(() => server.stop());
-      return { items: `dynamodb://local/client?endpoint=${server.endpoint}` };
+      return { items: `dynamodb://local/client?endpoint=${server.endpoint}`, objects: `file:${join(dir, "objects")}` };
     }
   }
 }

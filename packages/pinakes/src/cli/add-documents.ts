@@ -1,14 +1,15 @@
 /**
- * Files into a collection: uploads several at a time and waits until all are indexed. This process ingests them, together with a server
- * where one runs.
+ * Files into a collection: uploads several at a time and waits until all are indexed: by the server that is asked, or by this process where
+ * none is.
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
-import type { DocumentView } from "../knowledge/index.ts";
-import { placeKey, type FoundFile } from "./find-files.ts";
-import type { Address, Session } from "./session.ts";
+import type { Document, NewDocument } from "@pinakes/client";
+import type { FoundFile } from "./find-files.ts";
+import type { ClientSession } from "./client-session.ts";
+import type { Address } from "./session.ts";
 
 export interface AddOptions {
   readonly address: Address;
@@ -38,7 +39,7 @@ export interface AddedFile {
   readonly outcome: "indexed" | "unchanged" | "failed" | "left";
   readonly reason?: string;
   readonly code?: string;
-  readonly document?: DocumentView;
+  readonly document?: Document;
 }
 
 const uploadsAtOnce = 4;
@@ -47,9 +48,9 @@ const tellMs = 100;
 /** Documents looked at in one round; they are worked on roughly in this order. */
 const watchedAtOnce = 32;
 
-export async function addDocuments(session: Session, files: readonly FoundFile[], options: AddOptions): Promise<readonly AddedFile[]> {
+export async function addDocuments(session: ClientSession, files: readonly FoundFile[], options: AddOptions): Promise<readonly AddedFile[]> {
   const added = new Map<FoundFile, AddedFile>();
-  const waiting = new Map<FoundFile, DocumentView>();
+  const waiting = new Map<FoundFile, Document>();
   let stored = 0;
   let toldAt = -Infinity;
   const tell = () => {
@@ -67,7 +68,10 @@ export async function addDocuments(session: Session, files: readonly FoundFile[]
     tell();
   };
   tell();
-  const uploads = inPlaces(files, uploadsAtOnce, options.signal, upload).finally(() => {
+  const [first, ...others] = files;
+  if (first !== undefined) await upload(first);
+  checkFirst(first === undefined ? undefined : added.get(first));
+  const uploads = inPlaces(others, uploadsAtOnce, options.signal, upload).finally(() => {
     uploading.value = false;
   });
   const watched = options.wait ? watch(session, { added, waiting, uploading, tell }, options) : Promise.resolve();
@@ -76,7 +80,12 @@ export async function addDocuments(session: Session, files: readonly FoundFile[]
   return files.map((file) => added.get(file) ?? { path: file.path, place: file.place, outcome: "left" as const, ...documentOf(waiting.get(file)) });
 }
 
-function documentOf(document: DocumentView | undefined): { readonly document?: DocumentView } {
+/** A collection that is not there, or not for this caller, is an error of the command and not of each file. */
+function checkFirst({ code, reason = "" }: Partial<AddedFile> = {}): void {
+  if (code === "NOT_FOUND" || code === "FORBIDDEN") throw new PinakesError(code, reason);
+}
+
+function documentOf(document: Document | undefined): { readonly document?: Document } {
   return document === undefined ? {} : { document };
 }
 
@@ -92,17 +101,15 @@ async function inPlaces(files: readonly FoundFile[], places: number, signal: Abo
   await Promise.all(Array.from({ length: places }, place));
 }
 
-async function uploadOne({ knowledge, caller }: Session, file: FoundFile, options: AddOptions): Promise<AddedFile | { readonly document: DocumentView }> {
-  const { repository, collection } = options.address;
+async function uploadOne({ knowledge }: ClientSession, file: FoundFile, options: AddOptions): Promise<AddedFile | { readonly document: Document }> {
   try {
-    const { unchanged, ...document } = await knowledge.upload(caller, repository, collection, {
+    const { unchanged, ...document } = await knowledge.documents.upload(options.address, {
       name: file.name,
       body: createReadStream(file.path),
       replace: options.replace,
-      ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
-      ...(options.chunking === undefined ? {} : { chunking_strategy: options.chunking }),
-      // A name has no "/", so this is never another's upload by name.
-      ...(file.place === file.name ? {} : { source: { type: "manual", uri: `upload:${placeKey(file.place)}` } as const }),
+      ...(options.metadata === undefined ? {} : { metadata: options.metadata as NewDocument["metadata"] }),
+      ...(options.chunking === undefined ? {} : { chunking_strategy: options.chunking as NewDocument["chunking_strategy"] }),
+      ...(file.place === file.name ? {} : { path: file.place }),
     });
     return unchanged === true ? { path: file.path, place: file.place, outcome: "unchanged", document } : { document };
   } catch (error) {
@@ -117,13 +124,13 @@ function failure(file: FoundFile, error: unknown): AddedFile {
 
 interface Watched {
   readonly added: Map<FoundFile, AddedFile>;
-  readonly waiting: Map<FoundFile, DocumentView>;
+  readonly waiting: Map<FoundFile, Document>;
   readonly uploading: { readonly value: boolean };
   readonly tell: () => void;
 }
 
 /** Looks at the documents that are on their way until none is. */
-async function watch(session: Session, { added, waiting, uploading, tell }: Watched, { address, signal }: AddOptions): Promise<void> {
+async function watch(session: ClientSession, { added, waiting, uploading, tell }: Watched, { address, signal }: AddOptions): Promise<void> {
   const isOver = () => signal.aborted || (!uploading.value && waiting.size === 0);
   while (!isOver()) {
     const looked = await Promise.all([...waiting].slice(0, watchedAtOnce).map(([file, document]) => look(session, address, file, document)));
@@ -141,14 +148,14 @@ async function watch(session: Session, { added, waiting, uploading, tell }: Watc
 
 interface Looked {
   readonly file: FoundFile;
-  readonly document: DocumentView;
+  readonly document: Document;
   readonly ended?: AddedFile;
 }
 
-async function look({ knowledge, caller }: Session, address: Address, file: FoundFile, before: DocumentView): Promise<Looked> {
+async function look({ knowledge }: ClientSession, address: Address, file: FoundFile, before: Document): Promise<Looked> {
   const { path, place } = file;
   try {
-    const document = await knowledge.document(caller, address.repository, address.collection, before.document_id);
+    const document = await knowledge.documents.get(address, before.document_id);
     if (document.status === "indexed") return { file, document, ended: { path, place, outcome: "indexed", document } };
     if (document.status !== "failed") return { file, document };
     return { file, document, ended: { path, place, outcome: "failed", reason: document.error ?? "", document } };
@@ -158,7 +165,7 @@ async function look({ knowledge, caller }: Session, address: Address, file: Foun
   }
 }
 
-function progressOf(files: number, stored: number, added: ReadonlyMap<FoundFile, AddedFile>, waiting: ReadonlyMap<FoundFile, DocumentView>): AddProgress {
+function progressOf(files: number, stored: number, added: ReadonlyMap<FoundFile, AddedFile>, waiting: ReadonlyMap<FoundFile, Document>): AddProgress {
   let passages = 0;
   let failed = 0;
   for (const { outcome, document } of added.values()) {

@@ -24,6 +24,7 @@ SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
     limit: { type: "string", value: "N", help: "show only the first N" },
   },
   examples: ["pinakes chunk paper.pdf", `pinakes chunk README.md --strategy '{"type":"MARKDOWN","chunk_size":800}' --limit 3`],
+  localOnly: "it reads a file and stores nothing",
   run: async (call) => {
     const { given, terminal } = call;
     const strategy = given.json("strategy");

@@ -1,6 +1,5 @@
 /** `field=value` words to a change of a collection. */
-import type { JsonValue } from "../domain/json.ts";
-import type { CollectionPatch, CollectionView } from "../knowledge/index.ts";
+import type { Collection, CollectionChange, JsonObject } from "@pinakes/client";
 import { readJson, splitList, UsageError } from "./command.ts";
 import { suggest } from "./suggest.ts";
 
@@ -16,23 +15,23 @@ export const changesHelp = `
                                  empty: as the repository says
   private=true`;
 
-type Change = (text: string, now: CollectionView) => CollectionPatch;
+type Change = (text: string, now: Collection) => CollectionChange;
 
 const changes: Readonly<Record<string, Change>> = {
   name: (name) => ({ name }),
   description: (description) => ({ description }),
   // A change names the metadata as a whole: the other half stays as it is.
   tags: (text, { metadata }) => ({ metadata: { ...metadata, tags: splitList(text) } }),
-  custom_fields: (text, { metadata }) => ({ metadata: { ...metadata, custom_fields: text === "" ? {} : readJson(text, "custom_fields") } }),
+  custom_fields: (text, { metadata }) => ({ metadata: { ...metadata, custom_fields: text === "" ? {} : object(text, "custom_fields") } }),
   allowed_groups: (text) => ({ allowed_groups: text === "" ? null : splitList(text) }),
-  chunking_strategy: (text): { chunking_strategy: JsonValue } => ({ chunking_strategy: text === "" ? null : readJson(text, "chunking_strategy") }),
+  chunking_strategy: (text) => ({ chunking_strategy: text === "" ? null : object(text, "chunking_strategy") }),
   allow_chunking_override: (text) => ({ allow_chunking_override: yesOrNo(text, "allow_chunking_override") }),
-  graph: (text): { graph: JsonValue } => ({ graph: text === "" ? null : readJson(text, "graph") }),
+  graph: (text) => ({ graph: text === "" ? null : object(text, "graph") }),
   private: (text) => ({ private: yesOrNo(text, "private") }),
 };
 
-export function readChanges(words: readonly string[], now: CollectionView): CollectionPatch {
-  let patch: CollectionPatch = {};
+export function readChanges(words: readonly string[], now: Collection): CollectionChange {
+  let patch: CollectionChange = {};
   let state = now;
   for (const word of words) {
     const at = word.indexOf("=");
@@ -42,9 +41,14 @@ export function readChanges(words: readonly string[], now: CollectionView): Coll
     if (change === undefined) throw new UsageError(unknown(field));
     patch = { ...patch, ...change(word.slice(at + 1), state) };
     // Tags and custom fields are one field of the record: the second builds on the first.
-    if (patch.metadata !== undefined) state = { ...state, metadata: patch.metadata as CollectionView["metadata"] };
+    if (patch.metadata !== undefined) state = { ...state, metadata: patch.metadata as Collection["metadata"] };
   }
   return patch;
+}
+
+/** Whether it is one, and what is in it, is checked where it is changed. */
+function object(text: string, field: string): JsonObject {
+  return readJson(text, field) as JsonObject;
 }
 
 function unknown(field: string): string {

@@ -1,12 +1,13 @@
 /** `pinakes collections tag|label|describe|purge`: what a collection is called, what is in it, and its end. */
-import type { CollectionPatch, CollectionView, OperationView } from "../knowledge/index.ts";
+import type { Collection, CollectionChange, Operation } from "@pinakes/client";
 import { collectionText } from "./collection-text.ts";
 import { defineCommand, UsageError, type Call, type Outcome } from "./command.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { jobBegun } from "./jobs.ts";
 import { count, fields, inBytes } from "./layout.ts";
 import { operationsText } from "./ops-text.ts";
-import { actorOptions, readAddress, withStores, type ActorOption, type Address, type Session } from "./session.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
+import { actorOptions, readAddress, type ActorOption, type Address } from "./session.ts";
 
 const where = "<repository/collection>";
 
@@ -54,10 +55,10 @@ export const describe = defineCommand({
   options: actorOptions,
   examples: ["pinakes collections describe kb/papers", "pinakes collections describe kb/papers --json"],
   run: (call) =>
-    withAddress(call, async ({ knowledge, caller }, { repository, collection }) => {
-      const record = await knowledge.collection(caller, repository, collection);
-      const { stores, triples, consistent } = await knowledge.usage(caller, repository, collection);
-      const operations = (await knowledge.operations(caller, { repository: record.repository_id, collection })).items.filter(
+    withAddress(call, async ({ knowledge }, at) => {
+      const record = await knowledge.collections.get(at);
+      const { stores, triples, consistent } = await knowledge.collections.usage(at);
+      const operations = (await knowledge.operations.list({ repository: record.repository_id, collection: at.collection })).items.filter(
         ({ incarnation, status }) => incarnation === record.incarnation && status !== "done",
       );
       const answer = { ...record, usage: { stores, triples, bytes: record.total_size_bytes, consistent }, operations };
@@ -79,29 +80,29 @@ export const purge = defineCommand({
   },
   examples: ["pinakes collections purge kb/papers", "pinakes collections purge kb/papers --yes --json"],
   run: (call) =>
-    withAddress(call, async (session, { repository, collection }) => {
-      const { knowledge, caller } = session;
+    withAddress(call, async (session, at) => {
+      const { knowledge } = session;
       const incarnation = call.given.text("incarnation");
-      const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: true, incarnation });
-      const what = `Collection ${repository}/${collection} (${name}) with ${count(document_count, "document")} will be removed for good.`;
-      await confirm(call, { what, type: collection, unasked: "refused" });
-      const options = { purge: true, confirm: collection, incarnation, allow_partial: call.given.has("allow-partial") };
-      const job = await knowledge.deleteCollection(caller, repository, collection, options);
+      const { name, document_count } = await knowledge.collections.get(at, { deleted: true, incarnation });
+      const what = `Collection ${at.repository}/${at.collection} (${name}) with ${count(document_count, "document")} will be removed for good.`;
+      await confirm(call, { what, type: at.collection, unasked: "refused" });
+      const options = { purge: true, confirm: at.collection, incarnation, allow_partial: call.given.has("allow-partial") };
+      const job = await knowledge.collections.delete(at, options);
       const ended = await jobBegun(call, session, job, true);
-      const operation = await knowledge.operation(caller, job.job_id).catch((): OperationView | undefined => undefined);
+      const operation = await knowledge.operations.get(job.job_id).catch((): Operation | undefined => undefined);
       return operation === undefined ? ended : { ...ended, answer: operation, show: () => operationsText(call.terminal, [operation]) };
     }),
 });
 
-async function change(call: Call<ActorOption>, patch: (now: CollectionView) => CollectionPatch): Promise<Outcome> {
-  return withAddress(call, async ({ knowledge, caller }, { repository, collection }) => {
-    const now = await knowledge.collection(caller, repository, collection);
-    const { warnings: _, ...changed } = await knowledge.updateCollection(caller, repository, collection, patch(now), now.etag);
+async function change(call: Call<ActorOption>, patch: (now: Collection) => CollectionChange): Promise<Outcome> {
+  return withAddress(call, async ({ knowledge }, at) => {
+    const now = await knowledge.collections.get(at);
+    const { warnings: _, ...changed } = await knowledge.collections.update(at, patch(now), { ifMatch: now.etag });
     return { answer: changed, show: () => collectionText(call.terminal, changed) };
   });
 }
 
-async function withAddress(call: Call<ActorOption>, work: (session: Session, address: Address) => Promise<Outcome>): Promise<Outcome> {
+async function withAddress(call: Call<ActorOption>, work: (session: ClientSession, address: Address) => Promise<Outcome>): Promise<Outcome> {
   const address = readAddress(call.words[0] as string);
-  return withStores(call, (session) => work(session, address));
+  return withClient(call, (session) => work(session, address));
 }

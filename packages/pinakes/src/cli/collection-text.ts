@@ -1,9 +1,9 @@
 /** Collections in words. */
-import type { CollectionView } from "../knowledge/index.ts";
+import type { ChunkingStrategy, Collection } from "@pinakes/client";
 import { count, fields, grid, inBytes, inTime } from "./layout.ts";
 import type { Terminal } from "./terminal.ts";
 
-export function collectionsOf(terminal: Terminal, collections: readonly CollectionView[]): string {
+export function collectionsOf(terminal: Terminal, collections: readonly Collection[]): string {
   return grid(
     terminal,
     collections.map((collection) => ({
@@ -13,13 +13,13 @@ export function collectionsOf(terminal: Terminal, collections: readonly Collecti
       documents: collection.document_count,
       passages: collection.chunk_count,
       size: inBytes(collection.total_size_bytes),
-      updated: inTime(lastChange(collection)),
+      updated: inTime(collection.updated_at),
     })),
     { whole: ["collection", "updated"], optional: ["size", "updated"] },
   );
 }
 
-export function collectionText(terminal: Terminal, collection: CollectionView): string {
+export function collectionText(terminal: Terminal, collection: Collection): string {
   const { effective_metadata: metadata, effective_groups, own_chunking_strategy, own_graph, documents_by_status } = collection;
   const notIndexed = Object.entries(documents_by_status)
     .filter(([status, number]) => status !== "indexed" && number > 0)
@@ -40,7 +40,7 @@ export function collectionText(terminal: Terminal, collection: CollectionView): 
     "allowed groups": effective_groups?.join(", ") ?? "everybody of the workspace",
     private: collection.private ? "yes" : "no",
     access: collection.access ?? undefined,
-    "last change": inTime(lastChange(collection)),
+    "last change": inTime(collection.updated_at),
     "last use": inTime(collection.last_used_at),
     created: `${inTime(collection.created_at)} by ${collection.created_by}`,
     life: collection.deleted_at === null && collection.displaced === undefined ? undefined : collection.incarnation,
@@ -48,12 +48,7 @@ export function collectionText(terminal: Terminal, collection: CollectionView): 
   });
 }
 
-export function describeChunking({ type, unit, chunk_size, chunk_overlap }: CollectionView["chunking_strategy"]): string {
+export function describeChunking({ type, unit, chunk_size, chunk_overlap }: ChunkingStrategy): string {
   if (type === "NONE") return "NONE: each document is one passage";
   return `${type}, ${chunk_size} ${unit === "char" ? "characters" : "tokens"}, ${chunk_overlap} of them shared with the next`;
-}
-
-/** Of its record or of its documents, whichever came later; both are ISO texts. */
-function lastChange({ updated_at, last_sync_at }: CollectionView): string {
-  return last_sync_at !== null && last_sync_at > updated_at ? last_sync_at : updated_at;
 }

@@ -1,5 +1,6 @@
 /** `pinakes collections …`: make, look at, change, archive, delete and restore collections. */
-import { collectionSorts, knowledgeLimits, type CollectionView } from "../knowledge/index.ts";
+import type { Collection, NewCollection } from "@pinakes/client";
+import { collectionSorts } from "../knowledge/index.ts";
 import { describe, label, purge, tag } from "./collection-labels.ts";
 import { collectionsOf, collectionText } from "./collection-text.ts";
 import { changesHelp, readChanges } from "./collection-changes.ts";
@@ -9,7 +10,8 @@ import { jobBegun } from "./jobs.ts";
 import { count, inTime } from "./layout.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, readAddress, withStores, type ActorOption, type Address, type Session, type SessionOptions } from "./session.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
+import { actorOptions, readAddress, type ActorOption, type Address, type SessionOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 const where = "<repository/collection>";
@@ -31,12 +33,12 @@ const list = defineCommand({
   },
   examples: ["pinakes collections list", "pinakes collections list kb --sort name", "pinakes collections list --status DELETED"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller, ...place }) => {
+    withClient(call, async ({ knowledge, place }) => {
       const { given } = call;
       const sort = given.oneOf("sort", collectionSorts);
       const tag_match = given.has("any-tag") ? ("any" as const) : undefined;
       const query = {
-        repositoryId: call.words[0],
+        repository: call.words[0],
         status: given.oneOf("status", statuses),
         q: given.text("q"),
         tags: given.texts("tag"),
@@ -44,7 +46,11 @@ const list = defineCommand({
         unused_since: given.text("unused-since"),
         sort,
       };
-      const page = await readPages(given, (paging) => knowledge.listCollections(caller, { ...query, ...(sort === "name" ? { order: "asc" } : {}), ...paging }));
+      const page = await readPages(
+        given,
+        (paging) => knowledge.collections.list({ ...query, ...(sort === "name" ? { order: "asc" as const } : {}), ...paging }),
+        { total: true },
+      );
       return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : collectionsOf(call.terminal, page.items) + moreBelow(page)) };
     }),
 });
@@ -62,6 +68,7 @@ const create = defineCommand({
     chunking: { type: "string", value: "JSON", help: "how documents are cut; as the repository says when absent" },
     "allowed-groups": { type: "string", value: "a,b", help: "who may use it; as the repository says when absent" },
     private: { type: "boolean", help: "for its creator and admins only" },
+    pipelines: { type: "string", value: "JSON", help: `made with it: '[{"trigger":"schedule","source":"file:/srv/papers"}]'` },
     ...actorOptions,
   },
   examples: [
@@ -72,19 +79,22 @@ const create = defineCommand({
   run: (call) =>
     withAddress(
       call,
-      async ({ knowledge, caller }, { repository, collection }) => {
+      async ({ knowledge }, at) => {
         const { given } = call;
-        const made = await knowledge.createCollection(caller, repository, {
-          collection_id: collection,
+        const made = await knowledge.collections.create({
+          repository: at.repository,
+          collection_id: at.collection,
           name: given.text("name"),
           description: given.text("description"),
           embedding_model: given.text("model"),
           allowed_groups: given.list("allowed-groups"),
           ...(given.has("private") ? { private: true } : {}),
-          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
-          ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
+          ...(given.text("pipelines") === undefined ? {} : { pipelines: given.json("pipelines") as unknown as NewCollection["pipelines"] }),
+          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") as NewCollection["chunking_strategy"] }),
+          ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") ?? [] } }),
         });
-        return outcome(call.terminal, made);
+        const shown = outcome(call.terminal, made);
+        return { ...shown, show: () => [shown.show(), ...(made.warnings ?? [])].join("\n\n") };
       },
       { creates: true },
     ),
@@ -97,9 +107,7 @@ const show = defineCommand({
   options: { deleted: { type: "boolean", help: "also when it is deleted" }, ...actorOptions },
   examples: ["pinakes collections show kb/papers"],
   run: (call) =>
-    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
-      outcome(call.terminal, await knowledge.collection(caller, repository, collection, { deleted: call.given.has("deleted") })),
-    ),
+    withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.get(at, { deleted: call.given.has("deleted") }))),
 });
 
 const set = defineCommand({
@@ -114,9 +122,9 @@ const set = defineCommand({
     `pinakes collections set kb/papers 'chunking_strategy={"type":"SENTENCE","chunk_size":600}'`,
   ],
   run: (call) =>
-    withAddress(call, async ({ knowledge, caller }, { repository, collection }) => {
-      const now = await knowledge.collection(caller, repository, collection);
-      const { warnings, ...changed } = await knowledge.updateCollection(caller, repository, collection, readChanges(call.words.slice(1), now), now.etag);
+    withAddress(call, async ({ knowledge }, at) => {
+      const now = await knowledge.collections.get(at);
+      const { warnings, ...changed } = await knowledge.collections.update(at, readChanges(call.words.slice(1), now), { ifMatch: now.etag });
       const text = [collectionText(call.terminal, changed), ...warnings].join("\n\n");
       return { answer: { ...changed, warnings }, show: () => text };
     }),
@@ -128,10 +136,7 @@ const archive = defineCommand({
   summary: "no longer searched and not to be changed, until it is unarchived",
   options: actorOptions,
   examples: ["pinakes collections archive kb/papers"],
-  run: (call) =>
-    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
-      outcome(call.terminal, await knowledge.archiveCollection(caller, repository, collection)),
-    ),
+  run: (call) => withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.archive(at))),
 });
 
 const unarchive = defineCommand({
@@ -140,10 +145,7 @@ const unarchive = defineCommand({
   summary: "in use again",
   options: actorOptions,
   examples: ["pinakes collections unarchive kb/papers"],
-  run: (call) =>
-    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
-      outcome(call.terminal, await knowledge.unarchiveCollection(caller, repository, collection)),
-    ),
+  run: (call) => withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.unarchive(at))),
 });
 
 const reindex = defineCommand({
@@ -154,8 +156,8 @@ const reindex = defineCommand({
   options: { model: { type: "string", value: "ID", help: "with another embedding model" }, ...actorOptions },
   examples: ["pinakes collections reindex kb/papers"],
   run: (call) =>
-    withAddress(call, async (session, { repository, collection }) => {
-      const job = await session.knowledge.reindexCollection(session.caller, repository, collection, { embedding_model: call.given.text("model") });
+    withAddress(call, async (session, at) => {
+      const job = await session.knowledge.collections.reindex(at, { embedding_model: call.given.text("model") });
       return jobBegun(call, session, job, true);
     }),
 });
@@ -168,21 +170,21 @@ const remove = defineCommand({
   options: { purge: { type: "boolean", help: "every byte, now and for good" }, yes: yesOption, ...actorOptions },
   examples: ["pinakes collections delete kb/papers", "pinakes collections delete kb/papers --yes", "pinakes collections delete kb/papers --purge --yes"],
   run: (call) =>
-    withAddress(call, async (session, { repository, collection }) => {
-      const { knowledge, caller } = session;
-      const { trashDays } = knowledge;
+    withAddress(call, async (session, at) => {
+      const { knowledge } = session;
+      const { trash_days: trashDays } = await knowledge.server.info();
       const purged = call.given.has("purge");
       // Without a trash every delete is one that cannot be undone.
       const final = purged || trashDays === 0;
-      const { name, document_count } = await knowledge.collection(caller, repository, collection, { deleted: purged });
-      const what = `Collection ${repository}/${collection} (${name}) with ${count(document_count, "document")} will be`;
-      if (final) await confirm(call, { what: `${what} removed for good, which cannot be undone.`, type: collection, unasked: "refused" });
+      const { name, document_count } = await knowledge.collections.get(at, { deleted: purged });
+      const what = `Collection ${at.repository}/${at.collection} (${name}) with ${count(document_count, "document")} will be`;
+      if (final) await confirm(call, { what: `${what} removed for good, which cannot be undone.`, type: at.collection, unasked: "refused" });
       else await confirm(call, { what: `${what} deleted; it can be restored for ${count(trashDays, "day")}.`, unasked: "refused" });
-      const job = await knowledge.deleteCollection(caller, repository, collection, { purge: purged, confirm: collection });
+      const job = await knowledge.collections.delete(at, { purge: purged, confirm: at.collection });
       const ended = await jobBegun(call, session, job, true);
       if (final || ended.code !== 0) return ended;
-      const { purge_at } = await knowledge.collection(caller, repository, collection, { deleted: true });
-      const text = `Deleted. Until ${inTime(purge_at)} it can be had back: pinakes collections restore ${repository}/${collection}`;
+      const { purge_at } = await knowledge.collections.get(at, { deleted: true });
+      const text = `Deleted. Until ${inTime(purge_at)} it can be had back: pinakes collections restore ${at.repository}/${at.collection}`;
       return { ...ended, show: () => text };
     }),
 });
@@ -194,25 +196,25 @@ const restore = defineCommand({
   options: { incarnation: { type: "string", value: "ID", help: "which of the lives that had the id (the last one)" }, ...actorOptions },
   examples: ["pinakes collections restore kb/papers"],
   run: (call) =>
-    withAddress(call, async ({ knowledge, caller }, { repository, collection }) =>
-      outcome(call.terminal, await knowledge.restoreCollection(caller, repository, collection, { incarnation: call.given.text("incarnation") })),
+    withAddress(call, async ({ knowledge }, at) =>
+      outcome(call.terminal, await knowledge.collections.restore(at, { incarnation: call.given.text("incarnation") })),
     ),
 });
 
 export const collections: Group = {
-  summary: `documents that belong together, at most ${knowledgeLimits.searchCollectionsMax} of them in a search`,
+  summary: `documents that belong together`,
   commands: { list, create, show, describe, set, label, tag, archive, unarchive, reindex, delete: remove, restore, purge },
 };
 
 async function withAddress(
   call: Call<ActorOption>,
-  work: (session: Session, address: Address) => Promise<Outcome>,
+  work: (session: ClientSession, address: Address) => Promise<Outcome>,
   options: SessionOptions = {},
 ): Promise<Outcome> {
   const address = readAddress(call.words[0] as string);
-  return withStores(call, (session) => work(session, address), options);
+  return withClient(call, (session) => work(session, address), options);
 }
 
-function outcome(terminal: Terminal, collection: CollectionView): Outcome {
+function outcome(terminal: Terminal, collection: Collection): Outcome {
   return { answer: collection, show: () => collectionText(terminal, collection) };
 }

@@ -26,6 +26,8 @@ export interface Command<Name extends string = string> {
   readonly details?: string;
   readonly options: Readonly<Record<Name, Option>>;
   readonly examples: readonly string[];
+  /** Why it works on the stores of this machine only, and not through a server (--url). */
+  readonly localOnly?: string;
   readonly run: (call: Call<Name>) => Promise<Outcome>;
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangesPage } from "@pinakes/client";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
 import { containers } from "./containers.ts";
@@ -9,8 +9,6 @@ import type { Terminal } from "./terminal.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
-
 const { base, env, ...folder } = await cliFolder("cli-containers");
 const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(containers, args, terminal);
 const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(containers, ...args);

@@ -8,7 +8,8 @@ import { changesText, containersText, containerText } from "./containers-text.ts
 import { confirm, confirmOptions } from "./confirm.ts";
 import { defineCommand, readJson, UsageError, type Call, type Group, type Outcome } from "./command.ts";
 import { listItemsMax } from "./pages.ts";
-import { actorOptions, withStores, type Session } from "./session.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 
 const list = defineCommand({
   usage: "",
@@ -17,8 +18,8 @@ const list = defineCommand({
   options: actorOptions,
   examples: ["pinakes containers list"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
-      const all = await state.containers.list(caller);
+    withClient(call, async ({ state }) => {
+      const all = await state.containers.list();
       return { answer: all, show: () => containersText(call.terminal, all.items) };
     }),
 });
@@ -29,7 +30,7 @@ const show = defineCommand({
   summary: "one container and its indexes",
   options: actorOptions,
   examples: ["pinakes containers show tickets"],
-  run: (call) => withStores(call, async (session) => described(call, session, await session.pinakes.state.containers.get(session.caller, nameOf(call)))),
+  run: (call) => withClient(call, async (session) => described(call, session, await session.state.containers.get(nameOf(call)))),
 });
 
 const create = defineCommand({
@@ -53,15 +54,14 @@ Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "pa
   ],
   run: async (call) => {
     const spec = await specOf(call);
-    return withStores(
+    return withClient(
       call,
       async (session) => {
-        const { pinakes, caller } = session;
         const name = nameOf(call);
         const there = await found(session, name);
         if (there !== undefined && !call.given.has("replace"))
           throw new PinakesError("CONFLICT", `There is a container ${name} already (pinakes containers show ${name}); --replace gives it this declaration.`);
-        const put = await pinakes.state.containers.put(caller, name, spec, { ifMatch: there?.etag });
+        const put = await session.state.containers.put(name, spec, { ifMatch: there?.etag });
         return described(call, session, put);
       },
       { creates: true },
@@ -76,12 +76,12 @@ const remove = defineCommand({
   options: { ...confirmOptions, ...actorOptions },
   examples: ["pinakes containers delete tickets", "pinakes containers delete tickets --confirm"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
+    withClient(call, async ({ state }) => {
       const name = nameOf(call);
-      const { kind } = await state.containers.get(caller, name);
+      const { kind } = await state.containers.get(name);
       // One of the system's is refused in any case: nobody should have to confirm that first.
       if (kind === "own") await confirm(call, { what: `Container ${name} with everything in it will be removed for good.`, type: name, unasked: "refused" });
-      await state.containers.delete(caller, name);
+      await state.containers.delete(name);
       return { answer: { deleted: name }, show: () => `Container ${name} is removed.` };
     }),
 });
@@ -105,13 +105,13 @@ const changes = defineCommand({
     if (from !== undefined && cursor !== undefined) throw new UsageError("--from and --cursor: give one of them, both say where to begin.");
     const limit = given.whole("limit", 1, listItemsMax) ?? changesDefault;
     const mode = given.oneOf("mode", ["latest", "all"]);
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withClient(call, async ({ state }) => {
       const items = [];
-      let page = await state.containers.changes(caller, nameOf(call), { from, cursor, mode, limit: Math.min(limit, limits.pageItemsMax) });
+      let page = await state.containers.changes(nameOf(call), { from, cursor, mode, limit: Math.min(limit, limits.pageItemsMax) });
       items.push(...page.items);
       while (page.more && items.length < limit) {
         const left = Math.min(limit - items.length, limits.pageItemsMax);
-        page = await state.containers.changes(caller, nameOf(call), { cursor: page.cursor, mode, limit: left });
+        page = await state.containers.changes(nameOf(call), { cursor: page.cursor, mode, limit: left });
         items.push(...page.items);
       }
       const answer = { ...page, items };
@@ -131,14 +131,14 @@ function nameOf({ words }: Call): string {
   return words[0] as string;
 }
 
-async function described(call: Call, { pinakes: { state }, caller }: Session, info: ContainerInfo): Promise<Outcome> {
-  const { items: indexes } = await state.containers.indexes(caller, info.name);
+async function described(call: Call, { state }: ClientSession, info: ContainerInfo): Promise<Outcome> {
+  const { items: indexes } = await state.containers.indexes(info.name);
   return { answer: { ...info, index_states: indexes }, show: () => containerText(call.terminal, info, indexes) };
 }
 
-async function found({ pinakes: { state }, caller }: Session, name: string): Promise<ContainerInfo | undefined> {
+async function found({ state }: ClientSession, name: string): Promise<ContainerInfo | undefined> {
   try {
-    return await state.containers.get(caller, name);
+    return await state.containers.get(name);
   } catch (error) {
     if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
     throw error;

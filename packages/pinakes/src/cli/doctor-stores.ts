@@ -6,6 +6,13 @@ import type { Pinakes } from "../open.ts";
 import type { Finding } from "./doctor.ts";
 import { inMs } from "./layout.ts";
 
+/** A store from before the default name changed is used under its own. */
+export function checkDatabase(database: string, wanted: string): Finding {
+  if (database === wanted) return { state: "fine", seen: database };
+  const seen = `${database}, the default name of earlier versions; there is no database ${wanted}`;
+  return { state: "fine", seen, advice: `Nothing has to be done. PINAKES_DATABASE=${database} says it in the settings.` };
+}
+
 export async function checkReads(pinakes: Pinakes): Promise<Finding> {
   const { reasons } = await pinakes.ready();
   const { engine } = pinakes.info().items;

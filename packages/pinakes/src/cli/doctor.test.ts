@@ -1,11 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { checkClock, checkFolder, checkNode, checkPort, checkSpace, freeBytesAdvised, freeBytesMin } from "./doctor-machine.ts";
+import { checkDatabase } from "./doctor-stores.ts";
 import { doctor, type Check } from "./doctor.ts";
+import { stores } from "./stores.ts";
 import { run } from "./test-terminal.ts";
 
 const base = await mkdtemp(join(tmpdir(), "pinakes-doctor-"));
@@ -26,6 +28,7 @@ describe("pinakes doctor", () => {
       "clock",
       "port",
       "stores",
+      "database",
       "items",
       "objects",
       "queue",
@@ -46,6 +49,21 @@ describe("pinakes doctor", () => {
     expect(folder.out).toContain("→ Make it writable for this user");
     const settings = await run(doctor, [], { env: { PINAKES_DATE: "x" } });
     expect(settings).toMatchObject({ code: 1, out: expect.stringMatching(/✗ settings +Unknown setting: PINAKES_DATE/) as string });
+  });
+
+  it("fails where the objects were deleted or belong to another store, and the command that binds them says whose they were", async () => {
+    const env = (name: string, more: object = {}) => ({ PINAKES_DATA: join(base, name), PINAKES_PORT: "0", ...more });
+    for (const name of ["mine", "theirs"]) expect((await run(doctor, [], { env: env(name) })).code).toBe(0);
+    const foreign = env("mine", { PINAKES_OBJECTS: `file:${join(base, "theirs/objects")}` });
+    expect(await run(doctor, [], { env: foreign })).toMatchObject({ code: 1, out: expect.stringMatching(/✗ stores +.*belongs to store/) as string });
+    await rename(join(base, "mine/objects"), join(base, "mine/away"));
+    expect(await run(doctor, [], { env: env("mine") })).toMatchObject({ code: 1, out: expect.stringMatching(/✗ stores +.*has no store id/) as string });
+    const told = await run(stores, ["show"], { env: foreign });
+    expect(told).toMatchObject({ code: 1, out: expect.stringContaining("They do not belong together.") as string });
+    await expect(run(stores, ["bind"], { env: env("mine") })).rejects.toThrow("--yes");
+    const bound = JSON.parse((await run(stores, ["bind", "--yes", "--json"], { env: env("mine") })).out) as { items: string; objects: string };
+    expect(bound).toMatchObject({ together: true, objects: bound.items });
+    expect((await run(doctor, [], { env: env("mine") })).code).toBe(0);
   });
 
   it("knows how much room is enough: at the limits, and one byte below", () => {
@@ -70,5 +88,13 @@ describe("pinakes doctor", () => {
     await once(other, "close");
     expect(await checkPort("0.0.0.0", port)).toMatchObject({ state: "fine", seen: expect.stringContaining("is free") as string });
     expect((await checkPort("127.0.0.1", 0)).state).toBe("fine");
+  });
+});
+
+it("says when a store has the default name of earlier versions", () => {
+  expect(checkDatabase("pinakes", "pinakes")).toEqual({ state: "fine", seen: "pinakes" });
+  expect(checkDatabase("project-ascension-db", "pinakes")).toMatchObject({
+    state: "fine",
+    seen: expect.stringContaining("the default name of earlier versions") as string,
   });
 });

@@ -4,7 +4,7 @@ import { describeItems, describeObjects, describeQueue, readConfig, type Config 
 import { PinakesError } from "../domain/errors.ts";
 import { defineCommand, failureExitCode, type Call, type Group } from "./command.ts";
 import { checkClock, checkFolder, checkNode, checkPort, checkSpace } from "./doctor-machine.ts";
-import { checkModel, checkObjects, checkParser, checkQueue, checkReads } from "./doctor-stores.ts";
+import { checkDatabase, checkModel, checkObjects, checkParser, checkQueue, checkReads } from "./doctor-stores.ts";
 import { fields, inMs, oneLine } from "./layout.ts";
 import { withStores } from "./session.ts";
 import { styled, type Style, type Terminal } from "./terminal.ts";
@@ -30,6 +30,7 @@ const command = defineCommand({
     "Opens the stores as a server does (and makes the data folder when there is none), and writes and removes a probe. Exit code 1 when something is wrong.",
   options: {},
   examples: ["pinakes doctor", "PINAKES_DATA=/srv/pinakes pinakes doctor --json"],
+  localOnly: "it checks the settings, the stores and this machine",
   run: async (call) => {
     const { terminal } = call;
     const checks: Check[] = [];
@@ -70,9 +71,10 @@ async function lookAround(call: Call, config: Config, look: Look): Promise<void>
 
 async function lookIntoStores(call: Call, look: Look): Promise<Finding> {
   const began = performance.now();
-  const work = async ({ pinakes, knowledge, caller }: Parameters<Parameters<typeof withStores>[1]>[0]): Promise<Finding> => {
+  const work = async ({ pinakes, knowledge, caller, config }: Parameters<Parameters<typeof withStores>[1]>[0]): Promise<Finding> => {
     const ms = performance.now() - began;
     await look("stores", () => ({ state: "fine", seen: `opened in ${inMs(ms)}` }));
+    await look("database", () => checkDatabase(pinakes.info().database, config.stores.database));
     await look("items", () => checkReads(pinakes));
     await look("objects", () => checkObjects(pinakes, caller));
     await look("queue", () => checkQueue(pinakes, caller));

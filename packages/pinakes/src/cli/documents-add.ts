@@ -1,13 +1,14 @@
 /** `pinakes documents add` and `wait`: files into a collection, with a progress bar, until they can be found. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid } from "../domain/errors.ts";
-import type { CollectionView, DocumentView } from "../knowledge/index.ts";
+import type { Collection, Document } from "@pinakes/client";
 import { addDocuments, type AddedFile, type AddProgress } from "./add-documents.ts";
 import { defineCommand, failureExitCode, type Outcome } from "./command.ts";
 import { findFiles } from "./find-files.ts";
 import { count, inMs, oneLine } from "./layout.ts";
 import { ProgressBar } from "./progress-bar.ts";
-import { actorOptions, readAddress, withStores, type Address, type Session } from "./session.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
+import { actorOptions, readAddress, type Address } from "./session.ts";
 import { interruptedExitCode, styled, type Terminal } from "./terminal.ts";
 
 export const add = defineCommand({
@@ -17,7 +18,7 @@ export const add = defineCommand({
   details: `
 Folders are taken with all folders below, hidden ones left out. A document is known by its name; inside a folder or pattern by the way
 to it, so that a/x.md and b/x.md are two documents. Files of types that cannot be read are skipped, and named.
-The files are read, cut and embedded in this process, together with a server where one runs.
+A server indexes the files where one runs; otherwise this process does.
 After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes documents wait\`.`,
   options: {
     replace: { type: "boolean", help: "take the place of documents that are here; those with the same bytes are left as they are" },
@@ -40,14 +41,13 @@ After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes docume
     if (files.length === 0) throw invalid("there is nothing to add: no file of a type that can be read.");
     const began = performance.now();
     const wait = !given.has("no-wait");
-    const work = async (session: Session): Promise<Outcome> => {
-      await session.knowledge.checkUpload(session.caller, address.repository, address.collection);
+    const work = async (session: ClientSession): Promise<Outcome> => {
       const shown = new Shown(terminal);
       const options = { address, replace: given.has("replace"), metadata, chunking, wait, signal: terminal.signal };
       const added = await addDocuments(session, files, { ...options, onProgress: (progress) => shown.show(progress) }).finally(() => shown.end());
       return outcome(terminal, { added, skipped, address, wait, ms: performance.now() - began });
     };
-    return withStores(call, work, { background: wait, endsItself: true });
+    return withClient(call, work, { background: wait, endsItself: true });
   },
 });
 
@@ -60,7 +60,7 @@ export const wait = defineCommand({
   run: async (call) => {
     const { terminal } = call;
     const address = readAddress(call.words[0] as string);
-    const work = async (session: Session): Promise<Outcome> => {
+    const work = async (session: ClientSession): Promise<Outcome> => {
       const collection = await untilReady(session, address, terminal);
       const failed = await failedDocuments(session, address);
       const { document_count, chunk_count } = collection;
@@ -70,17 +70,17 @@ export const wait = defineCommand({
       ];
       return { answer: { ...collection, failed }, show: () => lines.join("\n"), code: failed.length === 0 ? 0 : failureExitCode };
     };
-    return withStores(call, work, { background: true });
+    return withClient(call, work, { background: true });
   },
 });
 
 const pollMs = 200;
 
-async function untilReady({ knowledge, caller }: Session, { repository, collection }: Address, terminal: Terminal): Promise<CollectionView> {
+async function untilReady({ knowledge }: ClientSession, at: Address, terminal: Terminal): Promise<Collection> {
   const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
   try {
     for (;;) {
-      const now = await knowledge.collection(caller, repository, collection);
+      const now = await knowledge.collections.get(at);
       const { uploading, pending, indexing } = now.documents_by_status;
       const left = uploading + pending + indexing;
       if (left === 0) return now;
@@ -92,10 +92,10 @@ async function untilReady({ knowledge, caller }: Session, { repository, collecti
   }
 }
 
-async function failedDocuments({ knowledge, caller }: Session, { repository, collection }: Address): Promise<readonly DocumentView[]> {
-  const failed: DocumentView[] = [];
+async function failedDocuments({ knowledge }: ClientSession, at: Address): Promise<readonly Document[]> {
+  const failed: Document[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await knowledge.listDocuments(caller, repository, collection, { status: "failed", limit: 100, cursor });
+    const page = await knowledge.documents.list(at, { status: "failed", limit: 100, cursor });
     failed.push(...page.items);
     cursor = page.next_cursor ?? undefined;
     if (cursor === undefined) return failed;

@@ -1,15 +1,17 @@
 /** `pinakes documents …`: put files into collections, look at them, take them out. */
 import { posix } from "node:path";
 import { PinakesError } from "../domain/errors.ts";
-import type { DocumentView, Passage } from "../knowledge/index.ts";
-import { defineCommand, type Group, type Outcome } from "./command.ts";
+import type { Chunk, Document } from "@pinakes/client";
+import { defineCommand, UsageError, type Call, type Group, type Outcome } from "./command.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { add, wait } from "./documents-add.ts";
+import { jobBegun } from "./jobs.ts";
 import { count, fields, grid, inBytes, inTime, oneLine, wrapped } from "./layout.ts";
 import { describeChunking } from "./collection-text.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, readAddress, withStores, type Address, type Session } from "./session.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
+import { actorOptions, readAddress, type Address } from "./session.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
 const statuses = ["uploading", "pending", "indexing", "indexed", "failed"] as const;
@@ -26,10 +28,10 @@ const list = defineCommand({
   },
   examples: ["pinakes documents list kb/papers", "pinakes documents list kb/papers --status failed --json"],
   run: async (call) => {
-    const { repository, collection } = readAddress(call.words[0] as string);
+    const at = readAddress(call.words[0] as string);
     const query = { status: call.given.oneOf("status", statuses), q: call.given.text("q") };
-    return withStores(call, async ({ knowledge, caller, ...place }) => {
-      const page = await readPages(call.given, (paging) => knowledge.listDocuments(caller, repository, collection, { ...query, ...paging }));
+    return withClient(call, async ({ knowledge, place }) => {
+      const page = await readPages(call.given, (paging) => knowledge.documents.list(at, { ...query, ...paging }), { total: true });
       return {
         answer: page,
         show: () =>
@@ -49,7 +51,7 @@ const show = defineCommand({
   examples: ["pinakes documents show kb/papers turing-1936.pdf --passages"],
   run: async (call) => {
     const address = readAddress(call.words[0] as string);
-    return withStores(call, async (session) => {
+    return withClient(call, async (session) => {
       const document = await findDocument(session, address, call.words[1] as string);
       const text = details(call.terminal, document);
       if (!call.given.has("passages")) return { answer: document, show: () => text };
@@ -61,23 +63,31 @@ const show = defineCommand({
 
 const remove = defineCommand({
   usage: "<repository/collection> <documents…>",
-  words: [2, 1_000],
-  summary: "remove documents, by their ids or names, for good",
-  options: { yes: yesOption, ...actorOptions },
-  examples: ["pinakes documents delete kb/papers draft.md notes.txt --yes"],
+  words: [1, 1_000],
+  summary: "remove documents, by their ids or names, for good; or all of them",
+  options: { all: { type: "boolean", help: "all documents that are in the collection now; the collection stays" }, yes: yesOption, ...actorOptions },
+  examples: ["pinakes documents delete kb/papers draft.md notes.txt --yes", "pinakes documents delete kb/papers --all"],
   run: async (call) => {
     const address = readAddress(call.words[0] as string);
-    return withStores(call, async (session) => {
-      const documents: DocumentView[] = [];
+    if (call.given.has("all") !== (call.words.length === 1)) throw new UsageError("name the documents, or say --all for all of the collection.");
+    if (call.given.has("all")) return withClient(call, (session) => removeAll(call, session, address));
+    return withClient(call, async (session) => {
+      const documents: Document[] = [];
       for (const word of call.words.slice(1)) documents.push(await findDocument(session, address, word));
       const names = documents.map(({ name }) => oneLine(name)).join(", ");
       await confirm(call, { what: `${count(documents.length, "document")} will be removed for good: ${names}.`, unasked: "done" });
-      const { knowledge, caller } = session;
-      for (const { document_id } of documents) await knowledge.deleteDocument(caller, address.repository, address.collection, document_id);
+      for (const { document_id } of documents) await session.knowledge.documents.delete(address, document_id);
       return { answer: { deleted: documents.map(({ document_id, name }) => ({ document_id, name })) }, show: () => `Removed ${names}.` };
     });
   },
 });
+
+async function removeAll(call: Call<"yes">, session: ClientSession, at: Address): Promise<Outcome> {
+  const { name, collection_id, document_count } = await session.knowledge.collections.get(at);
+  const what = `All ${count(document_count, "document")} of ${at.repository}/${at.collection} (${name}) will be removed for good; the collection stays.`;
+  await confirm(call, { what, type: collection_id, unasked: "refused" });
+  return jobBegun(call, session, await session.knowledge.documents.deleteAll(at, { confirm: collection_id }), true);
+}
 
 const reindex = defineCommand({
   usage: "<repository/collection> <document>",
@@ -87,9 +97,9 @@ const reindex = defineCommand({
   examples: ["pinakes documents reindex kb/papers scan.pdf"],
   run: async (call): Promise<Outcome> => {
     const address = readAddress(call.words[0] as string);
-    return withStores(call, async (session) => {
+    return withClient(call, async (session) => {
       const { document_id } = await findDocument(session, address, call.words[1] as string);
-      const document = await session.knowledge.reindexDocument(session.caller, address.repository, address.collection, document_id);
+      const document = await session.knowledge.documents.reindex(address, document_id);
       const note = `\n\nIt is queued. A server carries it out; without one: pinakes documents wait ${address.repository}/${address.collection}`;
       return { answer: document, show: () => details(call.terminal, document) + note };
     });
@@ -99,15 +109,15 @@ const reindex = defineCommand({
 export const documents: Group = { summary: "the files of a collection", commands: { add, wait, list, show, delete: remove, reindex } };
 
 /** By id; else by name, or by the way inside its folder, where one document alone has it. */
-async function findDocument({ knowledge, caller }: Session, { repository, collection }: Address, word: string): Promise<DocumentView> {
+async function findDocument({ knowledge }: ClientSession, at: Address, word: string): Promise<Document> {
   try {
-    return await knowledge.document(caller, repository, collection, word);
+    return await knowledge.documents.get(at, word);
   } catch (error) {
     // INVALID: it has a sign that no id has.
     if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "INVALID")) throw error;
-    const found: DocumentView[] = [];
+    const found: Document[] = [];
     for (let cursor: string | undefined; ;) {
-      const page = await knowledge.listDocuments(caller, repository, collection, { q: posix.basename(word), limit: 100, cursor });
+      const page = await knowledge.documents.list(at, { q: posix.basename(word), limit: 100, cursor });
       found.push(...page.items.filter((document) => document.name === word || placeOf(document) === word));
       cursor = page.next_cursor ?? undefined;
       if (cursor === undefined) break;
@@ -118,14 +128,16 @@ async function findDocument({ knowledge, caller }: Session, { repository, collec
         `${found.length} documents are called "${word}"; say which: ${found.map((document) => `${placeOf(document)} (${document.document_id})`).join(", ")}.`,
       );
     if (found[0] !== undefined) return found[0];
-    throw new PinakesError("NOT_FOUND", `There is no document "${word}" in ${repository}/${collection}, neither by its id nor by its name.`, { cause: error });
+    throw new PinakesError("NOT_FOUND", `There is no document "${word}" in ${at.repository}/${at.collection}, neither by its id nor by its name.`, {
+      cause: error,
+    });
   }
 }
 
-async function allPassages({ knowledge, caller }: Session, { repository, collection }: Address, id: string): Promise<readonly Passage[]> {
-  const passages: Passage[] = [];
+async function allPassages({ knowledge }: ClientSession, at: Address, id: string): Promise<readonly Chunk[]> {
+  const passages: Chunk[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await knowledge.passages(caller, repository, collection, id, { limit: 100, cursor });
+    const page = await knowledge.documents.chunks(at, id, { limit: 100, cursor });
     passages.push(...page.items);
     cursor = page.next_cursor ?? undefined;
     if (cursor === undefined) return passages;
@@ -133,13 +145,13 @@ async function allPassages({ knowledge, caller }: Session, { repository, collect
 }
 
 /** What somebody calls it: the way inside the folder it came from, or its name. */
-function placeOf({ name, source }: DocumentView): string {
+function placeOf({ name, source }: Document): string {
   const way = source.uri.startsWith("upload:") ? source.uri.slice("upload:".length) : source.uri;
   const slash = way.lastIndexOf("/");
   return slash === -1 ? name : way.slice(0, slash + 1) + name;
 }
 
-function row(document: DocumentView) {
+function row(document: Document) {
   return {
     document: document.document_id,
     name: placeOf(document),
@@ -151,7 +163,7 @@ function row(document: DocumentView) {
   };
 }
 
-function details(terminal: Terminal, document: DocumentView): string {
+function details(terminal: Terminal, document: Document): string {
   const { chunking_strategy, metadata, sha256, version, uploaded_at, uploaded_by, indexed_at, error, source, attempts } = document;
   const text = fields(terminal, {
     document: document.document_id,

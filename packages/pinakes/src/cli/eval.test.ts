@@ -34,7 +34,9 @@ describe("pinakes eval", () => {
   it("prints a table for each mode, shows its progress, and leaves nothing behind", async () => {
     const { code, text, progress } = await run(folder);
     expect(code).toBe(0);
-    expect(text).toMatch(/^10 documents \(stored in \d+ s\), 3 queries of test\n\nsearch +ndcg@10 +recall@10 +recall@100 +mrr@10 +ms p50 +ms p95\n/);
+    expect(text).toMatch(
+      /^10 documents \(stored in \d+ s\), 3 queries of test\nqueries\.jsonl: 1 without a relevant document left out \(line 4\)\n\nsearch +ndcg@10 +recall@10 +recall@100 +mrr@10 +ms p50 +ms p95\n/,
+    );
     expect(text).toMatch(/\nkeyword +0\.6667 +0\.6667 +0\.6667 +0\.6667 /);
     expect(text).toMatch(/\nvector +1\.0000 +1\.0000 +1\.0000 +1\.0000 /);
     expect(text).toMatch(/\nhybrid /);

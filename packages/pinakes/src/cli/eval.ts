@@ -3,17 +3,21 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { Caller } from "../domain/caller.ts";
 import { invalid, PinakesError } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import {
+  calibrate,
   compareEvaluated,
   evaluateSet,
   nameOf,
   readBeir,
   readChunkingStrategy,
   readConfiguration,
+  refusals,
   type BeirSet,
   type Evaluated,
+  type Knowledge,
   type NamedConfiguration,
 } from "../knowledge/index.ts";
 import { open } from "../open.ts";
@@ -33,6 +37,8 @@ of BEIR: corpus.jsonl, queries.jsonl and qrels/<split>.tsv. Embedding takes most
                      fields: mode, fusion, vector_weight, diversity, chunking
   --chunking JSON    how documents are cut, such as '{"type":"RECURSIVE","chunk_size":1000}' ({"type":"NONE"}: one passage each)
   --keep FOLDER      keep the instance there; the next run on the same documents and settings does not embed them again
+  --calibrate        instead: the coefficients of the hits' scores and their floor for this set and model, and how many of a few dozen
+                     questions that mean nothing, or ask about something else, are refused
   --seed N           of the significance test (1)
   --json             print the answer as JSON
 `;
@@ -44,6 +50,7 @@ const options = {
   b: { type: "string" },
   chunking: { type: "string" },
   keep: { type: "string" },
+  calibrate: { type: "boolean" },
   seed: { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -80,6 +87,7 @@ export async function evalCommand(args: readonly string[], io: EvalIo): Promise<
   process.once("SIGINT", onInterrupt);
   try {
     const set = await readBeir(folder, values.split === undefined ? {} : { split: values.split });
+    if (values.calibrate === true) return await calibrateIn(values, set, io, stop.signal);
     const evaluated = await evaluateIn(values.keep, set, configurations, io, stop.signal);
     const [a, b] = evaluated.slice(-2);
     const compared = (values.compare === true || values.a !== undefined) && a !== undefined && b !== undefined;
@@ -94,6 +102,61 @@ export async function evalCommand(args: readonly string[], io: EvalIo): Promise<
   }
 }
 
+async function calibrateIn(values: Values, set: BeirSet, { out, progress }: EvalIo, signal: AbortSignal): Promise<number> {
+  const bar = progress === undefined ? undefined : new ProgressBar(progress);
+  const { fitted, inUse } = await inInstance(values.keep, async ({ knowledge, caller }) => {
+    const how = { chunking: chunkingOf(values), signal, onProgress: (done: number, total: number) => bar?.show("queries", done, total) };
+    const curves = await calibrate(knowledge, caller, set, how);
+    return { fitted: curves, inUse: [await refusals(knowledge, caller, set, "hybrid", how), await refusals(knowledge, caller, set, "vector", how)] };
+  }).finally(() => bar?.end());
+  if (values.json === true) {
+    out(`${JSON.stringify({ split: set.split, queries: set.queries.length, curves: fitted, in_use: inUse }, undefined, 2)}\n`);
+    return 0;
+  }
+  const rows = fitted.map(({ mode, curve, floor, ndcg, ndcg_with_floor, refused }) => ({
+    mode,
+    bias: curve.bias.toFixed(3),
+    vector: curve.vector.toFixed(3),
+    keyword: curve.keyword.toFixed(3),
+    floor: floor.toFixed(4),
+    "ndcg@10": ndcg.toFixed(4),
+    "with floor": ndcg_with_floor.toFixed(4),
+    "nonsense refused": percent(refused.nonsense),
+    "off topic refused": percent(refused.off_topic),
+    "judged refused": percent(refused.judged),
+  }));
+  const now = inUse.map(({ mode, nonsense, off_topic, judged, ndcg, ndcg_without_floor }) => ({
+    mode,
+    "nonsense refused": percent(nonsense),
+    "off topic refused": percent(off_topic),
+    "judged refused": percent(judged),
+    "ndcg@10": ndcg.toFixed(4),
+    "without floor": ndcg_without_floor.toFixed(4),
+  }));
+  out(`Fitted on this set, with the highest floor that costs 0.001\n\n${table(rows)}\n\nIn use\n\n${table(now)}\n`);
+  return 0;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+interface Instance {
+  readonly knowledge: Knowledge;
+  readonly caller: Caller;
+}
+
+async function inInstance<Answer>(keep: string | undefined, work: (instance: Instance) => Promise<Answer>): Promise<Answer> {
+  const dir = keep === undefined ? await mkdtemp(join(tmpdir(), "pinakes-eval-")) : resolve(keep);
+  try {
+    await using pinakes = await open({ dir });
+    const caller = pinakes.as({ tenant: "evaluation", userId: "pinakes-eval", role: "admin" });
+    return await work({ knowledge: pinakes.knowledge, caller });
+  } finally {
+    if (keep === undefined) await rm(dir, { recursive: true, force: true });
+  }
+}
+
 async function evaluateIn(
   keep: string | undefined,
   set: BeirSet,
@@ -101,20 +164,14 @@ async function evaluateIn(
   { progress }: EvalIo,
   signal: AbortSignal,
 ): Promise<readonly Evaluated[]> {
-  const dir = keep === undefined ? await mkdtemp(join(tmpdir(), "pinakes-eval-")) : resolve(keep);
   const bar = progress === undefined ? undefined : new ProgressBar(progress);
-  try {
-    await using pinakes = await open({ dir });
-    const caller = pinakes.as({ tenant: "evaluation", userId: "pinakes-eval", role: "admin" });
-    return await evaluateSet(pinakes.knowledge, caller, set, {
+  return inInstance(keep, ({ knowledge, caller }) =>
+    evaluateSet(knowledge, caller, set, {
       configurations,
       signal,
       onProgress: ({ phase, name, done, total }) => bar?.show(phase === "documents" ? "documents" : `queries (${name})`, done, total),
-    });
-  } finally {
-    bar?.end();
-    if (keep === undefined) await rm(dir, { recursive: true, force: true });
-  }
+    }),
+  ).finally(() => bar?.end());
 }
 
 type Values = ReturnType<typeof parse>["values"];
@@ -127,8 +184,13 @@ function parse(args: readonly string[]) {
   }
 }
 
-function configurationsOf({ a, b, compare, chunking: given }: Values): readonly NamedConfiguration[] {
-  const chunking = readChunkingStrategy(given === undefined ? { type: "NONE" } : jsonOf(given, "--chunking"), "--chunking");
+function chunkingOf({ chunking: given }: Values): NamedConfiguration["chunking"] {
+  return readChunkingStrategy(given === undefined ? { type: "NONE" } : jsonOf(given, "--chunking"), "--chunking");
+}
+
+function configurationsOf(values: Values): readonly NamedConfiguration[] {
+  const { a, b, compare } = values;
+  const chunking = chunkingOf(values);
   const named = (search: NamedConfiguration["search"]): NamedConfiguration => ({ name: nameOf(search), search, chunking });
   if (a !== undefined || b !== undefined) {
     if (a === undefined || b === undefined) throw invalid("--a and --b: give both, or neither.");
@@ -168,7 +230,7 @@ function asText({ set, evaluated, comparison }: Report): string {
   const stored = evaluated.map(({ stored: { reused, seconds } }) => (reused ? 0 : seconds)).reduce((sum, seconds) => sum + seconds, 0);
   const empty = set.emptyDocuments === 0 ? "" : `, ${set.emptyDocuments} without text left out`;
   const took = stored === 0 ? "were there already" : `stored in ${stored.toFixed(0)} s`;
-  const head = `${set.documents.length} documents (${took}${empty}), ${set.queries.length} queries of ${set.split}\n\n`;
+  const head = `${set.documents.length} documents (${took}${empty}), ${set.queries.length} queries of ${set.split}\n${skippedText(set)}\n`;
   const rows = evaluated.map(({ name, quality, searchMs: { p50, p95 } }) => ({
     search: name,
     ...Object.fromEntries(Object.entries(quality).map(([metric, value]) => [metric, value.toFixed(4)])),
@@ -188,13 +250,34 @@ function asText({ set, evaluated, comparison }: Report): string {
   return `${head}${table(rows)}\n\n"${b}" against "${a}" (p: randomisation test; queries won, lost, tied)\n\n${table(differences)}\n`;
 }
 
+const reasonsShown = 5;
+
+/** Queries of other splits are not judged in this one, so there may be many. */
+function skippedText({ skippedQueries }: BeirSet): string {
+  const shown = skippedQueries.filter(({ reason }) => reason !== "not judged");
+  const unjudged = skippedQueries.filter(({ reason }) => reason === "not judged");
+  const lines = (of: typeof shown) =>
+    `${of
+      .slice(0, reasonsShown)
+      .map(({ line }) => line)
+      .join(", ")}${of.length > reasonsShown ? ", …" : ""}`;
+  return [
+    ...(shown.length === 0 ? [] : [`queries.jsonl: ${shown.length} without a usable text left out (line ${lines(shown)})\n`]),
+    ...(unjudged.length === 0 ? [] : [`queries.jsonl: ${unjudged.length} without a relevant document left out (line ${lines(unjudged)})\n`]),
+  ].join("");
+}
+
+const skippedJsonMax = 1_000;
+
 function asJson({ set, evaluated, comparison }: Report): unknown {
-  const { split, documents, queries, emptyDocuments, contentHash } = set;
+  const { split, documents, queries, skippedQueries, emptyDocuments, contentHash } = set;
   return {
     split,
     documents: documents.length,
     empty_documents: emptyDocuments,
     queries: queries.length,
+    skipped_queries: skippedQueries.length,
+    skipped: skippedQueries.slice(0, skippedJsonMax),
     content_hash: contentHash,
     configurations: evaluated.map(({ name, configuration: { search, chunking }, stored, quality, searchMs }) => ({
       name,

@@ -1,10 +1,11 @@
 /** `pinakes jobs …`: long work, how far it is, and why it failed. */
-import type { JobView } from "../knowledge/index.ts";
+import type { Job } from "@pinakes/client";
 import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "./command.ts";
 import { fields, grid, inTime, oneLine } from "./layout.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, withStores, type Session } from "./session.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import { printable, styled, type Terminal } from "./terminal.ts";
 import { waitForJob } from "./wait-for-job.ts";
 
@@ -15,8 +16,8 @@ const list = defineCommand({
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes jobs list --limit 10"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller, ...place }) => {
-      const page = await readPages(call.given, (paging) => knowledge.jobs.list(caller, paging));
+    withClient(call, async ({ knowledge, place }) => {
+      const page = await readPages(call.given, (paging) => knowledge.jobs.list(paging));
       return {
         answer: page,
         show: () =>
@@ -33,7 +34,7 @@ const show = defineCommand({
   summary: "one job, with its result",
   options: actorOptions,
   examples: ["pinakes jobs show 01936f4e-…"],
-  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.jobs.get(caller, jobOf(call)), 0)),
+  run: (call) => withClient(call, async ({ knowledge }) => jobOutcome(call.terminal, await knowledge.jobs.get(jobOf(call)), 0)),
 });
 
 const retry = defineCommand({
@@ -42,8 +43,7 @@ const retry = defineCommand({
   summary: "try a failed or cancelled job again, and wait for it",
   options: { "no-wait": { type: "boolean", help: "leave it to the server" }, ...actorOptions },
   examples: ["pinakes jobs retry 01936f4e-…"],
-  run: (call) =>
-    withStores(call, async (session) => jobBegun(call, session, await session.knowledge.jobs.retry(session.caller, jobOf(call)), !call.given.has("no-wait"))),
+  run: (call) => withClient(call, async (session) => jobBegun(call, session, await session.knowledge.jobs.retry(jobOf(call)), !call.given.has("no-wait"))),
 });
 
 const cancel = defineCommand({
@@ -52,7 +52,7 @@ const cancel = defineCommand({
   summary: "stop a job at its next step",
   options: actorOptions,
   examples: ["pinakes jobs cancel 01936f4e-…"],
-  run: (call) => withStores(call, async ({ knowledge, caller }) => jobOutcome(call.terminal, await knowledge.jobs.cancel(caller, jobOf(call)), 0)),
+  run: (call) => withClient(call, async ({ knowledge }) => jobOutcome(call.terminal, await knowledge.jobs.cancel(jobOf(call)), 0)),
 });
 
 export const jobs: Group = { summary: "long work: how far it is, and why it failed", commands: { list, show, retry, cancel } };
@@ -62,16 +62,16 @@ function jobOf({ words }: Call): string {
 }
 
 /** A job that a command started: waited for unless asked otherwise. */
-export async function jobBegun(call: Call, session: Session, begun: JobView, wait: boolean): Promise<Outcome> {
-  const job = wait ? await waitForJob(session, begun, call.terminal) : begun;
+export async function jobBegun(call: Call, { knowledge }: Pick<ClientSession, "knowledge">, begun: Job, wait: boolean): Promise<Outcome> {
+  const job = wait ? await waitForJob((jobId) => knowledge.jobs.get(jobId), begun, call.terminal) : begun;
   return jobOutcome(call.terminal, job, job.status === "failed" || job.status === "cancelled" ? failureExitCode : 0);
 }
 
-function jobOutcome(terminal: Terminal, job: JobView, code: number): Outcome {
+function jobOutcome(terminal: Terminal, job: Job, code: number): Outcome {
   return { answer: job, show: () => details(terminal, job), code };
 }
 
-function row({ job_id, kind, status, progress, repository_id, collection_id, updated_at, error }: JobView) {
+function row({ job_id, kind, status, progress, repository_id, collection_id, updated_at, error }: Job) {
   return {
     job: job_id,
     kind,
@@ -83,7 +83,7 @@ function row({ job_id, kind, status, progress, repository_id, collection_id, upd
   };
 }
 
-function details(terminal: Terminal, job: JobView): string {
+function details(terminal: Terminal, job: Job): string {
   const { error: _, ...rest } = row(job);
   const { attempts, created_by, created_at, error, result } = job;
   const text = fields(terminal, { ...rest, attempts, created: `${inTime(created_at)} by ${created_by}` });

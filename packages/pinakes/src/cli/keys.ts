@@ -1,11 +1,15 @@
 /** `pinakes keys …`: API keys of a workspace. Acts with the root token of the settings. */
+import { readConfig } from "../config.ts";
 import { permissions, roles } from "../domain/caller.ts";
-import type { KeyInfo } from "../identity/index.ts";
+import type { Key } from "@pinakes/client";
 import { confirm, yesOption } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Group } from "./command.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
 import { fields, grid, inTime } from "./layout.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
-import { rootTokenOf, withStores, type Session, type SessionOptions } from "./session.ts";
+import { requireData } from "./place.ts";
+import { rotateRootToken } from "./root-token.ts";
+import type { SessionOptions } from "./session.ts";
 import { styled } from "./terminal.ts";
 
 const workspace = { type: "string", value: "ID", help: "of this workspace (default)" } as const;
@@ -31,7 +35,7 @@ const create = defineCommand({
     if (user_id === undefined) throw new UsageError("say whose key it is: pinakes keys create --user ID");
     const input = {
       user_id,
-      workspace_id: given.text("workspace") ?? "default",
+      ...(given.text("workspace") === undefined ? {} : { workspace_id: given.text("workspace") }),
       role: given.oneOf("role", roles) ?? "user",
       groups: [...(given.list("groups") ?? [])],
       permissions: given.has("purge") ? [...permissions] : [],
@@ -39,8 +43,8 @@ const create = defineCommand({
       ...(given.text("expires") === undefined ? {} : { expires_at: expiry(given.text("expires") as string) }),
       ...(given.has("read-only") ? { scopes: ["read" as const] } : {}),
     };
-    return asRoot(call, { creates: true }, async ({ pinakes }, auth) => {
-      const made = await pinakes.identity.keys.create(auth, input);
+    return asRoot(call, { creates: true }, async ({ knowledge }) => {
+      const made = await knowledge.keys.create(input);
       const { key, ...info } = made;
       const text = `${styled(terminal, "bold", key)}\n\nIt is shown only now. Use it as: Authorization: Bearer ${key.slice(0, 8)}…\n\n${fields(terminal, row(info))}`;
       return { answer: made, show: () => text };
@@ -55,13 +59,10 @@ const list = defineCommand({
   options: { workspace, ...listOptions },
   examples: ["pinakes keys list", "pinakes keys list --workspace acme --json"],
   run: (call) =>
-    asRoot(call, {}, async ({ pinakes }, auth) => {
-      const workspace_id = call.given.text("workspace") ?? "default";
-      const page = await readPages(call.given, async (paging) => {
-        const { items, cursor } = await pinakes.identity.keys.list(auth, { workspace_id, ...paging });
-        return { items, next_cursor: cursor ?? null };
-      });
-      const none = `There are no keys in workspace ${workspace_id}.`;
+    asRoot(call, {}, async ({ knowledge }) => {
+      const workspace_id = call.given.text("workspace");
+      const page = await readPages(call.given, (paging) => knowledge.keys.list({ workspace_id, ...paging }));
+      const none = `There are no keys in workspace ${workspace_id ?? "default"}.`;
       return { answer: page, show: () => (page.items.length === 0 ? none : grid(call.terminal, page.items.map(row), listed) + moreBelow(page)) };
     }),
 });
@@ -71,29 +72,48 @@ const revoke = defineCommand({
   words: [1, 1],
   summary: "refuse a key from now on (a running server within 5 seconds)",
   details: "The id is the part between pk_ and the next _; a whole key is taken, too.",
-  options: { yes: yesOption },
-  examples: ["pinakes keys revoke 4f1c09aa52b3d7e60f12"],
+  options: { workspace: { ...workspace, help: "only if it is a key of this workspace (any)" }, yes: yesOption },
+  examples: ["pinakes keys revoke 4f1c09aa52b3d7e60f12", "pinakes keys revoke 4f1c09aa52b3d7e60f12 --workspace acme --yes"],
   run: async (call) => {
     const word = call.words[0] as string;
     const id = /^pk_([0-9a-f]{20})_/.exec(word)?.[1] ?? word;
-    return asRoot(call, {}, async ({ pinakes }, auth) => {
+    return asRoot(call, {}, async ({ knowledge }) => {
       await confirm(call, { what: `Key ${id} will be refused from now on.`, unasked: "done" });
-      await pinakes.identity.keys.revoke(auth, id);
+      await knowledge.keys.revoke(id, { workspace_id: call.given.text("workspace") });
       return { answer: { revoked: id }, show: () => `Key ${id} is revoked.` };
     });
   },
 });
 
-export const keys: Group = { summary: "API keys, with which programs sign in", commands: { create, list, revoke } };
+const rotateRoot = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "replace the root token of the data folder",
+  details:
+    "A running server takes the new one within 5 seconds; the old one, and sessions that were opened with it, end then. API keys stay. A token from PINAKES_ROOT_TOKEN is replaced there, and by a restart.",
+  options: { yes: yesOption },
+  examples: ["pinakes keys rotate-root --yes"],
+  localOnly: "the root token is a file in the data folder",
+  run: async (call) => {
+    const config = readConfig(call.terminal.env);
+    if (config.rootToken !== undefined)
+      throw new UsageError("the root token comes from PINAKES_ROOT_TOKEN: set another one there, and start the server again.");
+    await requireData(config);
+    await confirm(call, { what: "The root token will be replaced, and the old one refused.", unasked: "done" });
+    const file = rotateRootToken(config.stores.data);
+    return { answer: { file }, show: () => `The new root token is in ${file}, readable by its owner only.` };
+  },
+});
+
+export const keys: Group = {
+  summary: "API keys, with which programs sign in",
+  commands: { create, list, revoke, "rotate-root": rotateRoot },
+};
 
 const listed = { whole: ["key", "created", "expires", "last used"], optional: ["workspace", "may", "created", "expires", "last used"] };
 
-type RootAuth = Awaited<ReturnType<Session["pinakes"]["identity"]["authenticate"]>>;
-
-async function asRoot<T>(call: Call, options: SessionOptions, work: (session: Session, auth: RootAuth) => Promise<T>): Promise<T> {
-  const opened = async (session: Session): Promise<T> =>
-    work(session, await session.pinakes.identity.authenticate({ bearer: rootTokenOf(session.config), safeMethod: false }));
-  return withStores(call, opened, { ...options, root: true });
+async function asRoot<T>(call: Call, options: SessionOptions, work: (session: ClientSession) => Promise<T>): Promise<T> {
+  return withClient(call, work, { ...options, root: true });
 }
 
 const dayMs = 86_400_000;
@@ -106,7 +126,7 @@ function expiry(text: string): string {
   return new Date(at).toISOString();
 }
 
-function row({ key_id, name, user_id, workspace_id, groups, role, permissions: granted, scopes, created_at, expires_at, last_used_at }: KeyInfo) {
+function row({ key_id, name, user_id, workspace_id, groups, role, permissions: granted, scopes, created_at, expires_at, last_used_at }: Key) {
   return {
     key: key_id,
     name: name ?? "",

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
 import { memories } from "./memories.ts";
@@ -6,8 +6,6 @@ import type { Terminal } from "./terminal.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
-
 const { env, ...folder } = await cliFolder("cli-memories");
 const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(memories, args, terminal);
 const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(memories, ...args);

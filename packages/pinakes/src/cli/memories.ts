@@ -5,7 +5,8 @@ import { count } from "./layout.ts";
 import { contextText, foundText, messagesText, sessionsText, sessionText } from "./memories-text.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 
 const messageTypes = ["user", "assistant", "system", "thought", "tool_call", "tool_result"] as const;
 const strategies = ["recent", "relevance"] as const;
@@ -21,9 +22,9 @@ const sessions = defineCommand({
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes memories sessions agent-1"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
+    withClient(call, async ({ state, place }) => {
       const agent = call.words[0] as string;
-      const page = await readPages(call.given, (paging) => state.memories.sessions(caller, agent, paging));
+      const page = await readPages(call.given, (paging) => state.memories.sessions(agent, paging));
       const none = nothingIn(place, `Agent ${agent} has no sessions`);
       return { answer: page, show: () => (page.items.length === 0 ? none : sessionsText(call.terminal, page.items) + moreBelow(page)) };
     }),
@@ -43,10 +44,10 @@ const show = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const wanted = { message_type: given.oneOf("type", messageTypes), order: given.oneOf("order", ["asc", "desc"] as const) };
-    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
+    return withClient(call, async ({ state, place }) => {
       const [agent, session_id] = placeOf(call);
-      const session = await state.memories.session(caller, agent, session_id);
-      const page = await readPages(given, (paging) => state.memories.list(caller, agent, { session_id, ...wanted, ...paging }));
+      const session = await state.memories.session(agent, session_id);
+      const page = await readPages(given, (paging) => state.memories.list(agent, { session_id, ...wanted, ...paging }));
       const text = page.items.length === 0 ? nothingIn(place, "There are no such messages") : messagesText(terminal, page.items) + moreBelow(page);
       return { answer: { session, ...page }, show: () => `${sessionText(terminal, session)}\n\n${text}` };
     });
@@ -68,11 +69,11 @@ const context = defineCommand({
     const maxTokens = given.whole("tokens", 1, tokensMax);
     const strategy = given.oneOf("strategy", strategies);
     if (maxTokens === undefined) throw new UsageError("say how much fits, with --tokens N: pinakes memories context <agent> <session> --tokens 4000");
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withClient(call, async ({ state }) => {
       const [agent_id, session_id] = placeOf(call);
-      const window = await state.memories.context(caller, { agent_id, session_id, maxTokens, strategy });
+      const window = await state.memories.context({ agent_id, session_id, maxTokens, strategy });
       // An empty window is no mistake, a session that is not there is one.
-      if (window.messages.length + window.omitted === 0) await state.memories.session(caller, agent_id, session_id);
+      if (window.messages.length + window.omitted === 0) await state.memories.session(agent_id, session_id);
       return { answer: window, show: () => contextText(terminal, window, maxTokens) };
     });
   },
@@ -101,8 +102,8 @@ const search = defineCommand({
       mode: given.oneOf("mode", modes),
       limit: given.whole("limit", 1, hitsMax),
     };
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
-      const result = await state.memories.search(caller, asked);
+    return withClient(call, async ({ state }) => {
+      const result = await state.memories.search(asked);
       return { answer: result, show: () => foundText(terminal, query, result) };
     });
   },
@@ -115,12 +116,12 @@ const remove = defineCommand({
   options: { ...confirmOptions, ...actorOptions },
   examples: ["pinakes memories delete agent-1 session-7", "pinakes memories delete agent-1 session-7 --confirm"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
+    withClient(call, async ({ state }) => {
       const [agent, session] = placeOf(call);
-      const { message_count } = await state.memories.session(caller, agent, session);
+      const { message_count } = await state.memories.session(agent, session);
       const what = `Session ${session} of agent ${agent} with ${count(message_count, "message")} will be removed for good.`;
       await confirm(call, { what, type: session, unasked: "refused" });
-      const { deleted } = await state.memories.deleteSession(caller, agent, session);
+      const { deleted } = await state.memories.deleteSession(agent, session);
       return { answer: { deleted }, show: () => `Removed: ${count(deleted, "message")}.` };
     }),
 });

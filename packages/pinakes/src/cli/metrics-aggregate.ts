@@ -12,9 +12,10 @@ const valuesDefault = ["count", "avg", "p95"] as const satisfies readonly Aggreg
 
 type Name = keyof ReturnType<typeof aggregateOptions>;
 
-export function aggregateOptions(groups: readonly string[]) {
+/** `more`: what else may be asked by, in words. */
+export function aggregateOptions(groups: readonly string[], more: readonly string[] = []) {
   return {
-    by: { type: "string", value: "a,b", help: `a row for each value of ${groups.join(", ")}`, elsewhere: ["group-by"] },
+    by: { type: "string", value: "a,b", help: `a row for each value of ${[...groups, ...more].join(", ")}`, elsewhere: ["group-by"] },
     bucket: { type: "string", value: "TIME", help: "a row for each minute, hour, day, or e.g. 5m, 6h (one for all)" },
     values: { type: "string", value: "a,b", help: `of ${aggregates.join(", ")} (${valuesDefault.join(",")})`, elsewhere: ["aggregates", "aggregate"] },
     filter: { type: "string", value: "name=value", help: `only where it is so; several times for several; name= where there is none`, many: true },
@@ -33,19 +34,26 @@ export interface AskedAggregate<Group extends string> {
   readonly to: string | undefined;
 }
 
-/** `without`: what a row may have none of, which is null there; the others are empty texts then. */
-export function askedAggregate<Group extends string>(
-  given: Given<Name>,
-  { groups, without }: { readonly groups: readonly Group[]; readonly without: readonly Group[] },
-  now: number,
-): AskedAggregate<Group> {
+interface Askable<Group extends string> {
+  readonly groups: readonly Group[];
+  /** What a row may have none of, which is null there; the others are empty texts then. */
+  readonly without: readonly Group[];
+  /** Groups beside those: each may be absent, and whether there is one of that name only the rows tell. */
+  readonly isCustom?: (text: string) => text is Group;
+}
+
+export function askedAggregate<Group extends string>(given: Given<Name>, askable: Askable<Group>, now: number): AskedAggregate<Group> {
   return {
-    group_by: (given.list("by") ?? []).map((text) => oneOf("by", text, groups)),
+    group_by: (given.list("by") ?? []).map((text) => groupOf("by", text, askable)),
     bucket: bucketOf(given.text("bucket")),
     aggregates: valuesOf(given.list("values")),
-    filter: filterOf(given.texts("filter"), groups, without),
+    filter: filterOf(given.texts("filter"), askable),
     ...rangeOf(given, now),
   };
+}
+
+function groupOf<Group extends string>(option: string, text: string, { groups, isCustom }: Askable<Group>): Group {
+  return isCustom?.(text) === true ? text : oneOf(option, text, groups);
 }
 
 function valuesOf(given: readonly string[] | undefined): readonly Aggregate[] {
@@ -59,14 +67,15 @@ function bucketOf(text: string | undefined): string | undefined {
   throw new UsageError(`--bucket: must be minute, hour, day, or a number of them such as 5m, 6h or 2d; got "${text}".`);
 }
 
-function filterOf<Group extends string>(texts: readonly string[], groups: readonly Group[], without: readonly Group[]): Partial<Record<Group, string | null>> {
+function filterOf<Group extends string>(texts: readonly string[], askable: Askable<Group>): Partial<Record<Group, string | null>> {
+  const { groups, without, isCustom } = askable;
   const filter: Partial<Record<Group, string | null>> = {};
   for (const text of texts) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     if (name === undefined || value === undefined) throw new UsageError(`--filter: write name=value, such as ${groups[0]}=…; got "${text}".`);
-    const known = oneOf("filter", name, groups);
+    const known = groupOf("filter", name, askable);
     if (Object.hasOwn(filter, known)) throw new UsageError(`--filter: ${known} is given twice.`);
-    filter[known] = value === "" && without.includes(known) ? null : value;
+    filter[known] = value === "" && (without.includes(known) || isCustom?.(known) === true) ? null : value;
   }
   return filter;
 }

@@ -3,21 +3,20 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
-import type { IngestResult, LineResult } from "@pinakes/client";
-import type { Caller } from "../domain/caller.ts";
+import type { IngestResult, LineResult, StateApi } from "@pinakes/client";
 import { PinakesError, invalid } from "../domain/errors.ts";
-import type { State } from "../state/index.ts";
 import { defineCommand, failureExitCode, type Command } from "./command.ts";
 import { count, oneLine } from "./layout.ts";
 import { incomingLines, type IncomingLine } from "./metrics-lines.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface Series {
   /** The word after `pinakes`. */
   readonly group: string;
   readonly summary: string;
-  readonly take: (state: State, caller: Caller, lines: readonly IncomingLine[]) => Promise<IngestResult>;
+  readonly take: (state: StateApi, rows: readonly unknown[]) => Promise<IngestResult>;
 }
 
 /** Of one call to the series. */
@@ -41,10 +40,10 @@ is 1. A line with an id that was taken before is not taken again, so a file can 
       const { terminal, words } = call;
       const stream = await inputOf(words[0] as string, terminal);
       const name = words[0] === "-" ? "stdin" : (words[0] as string);
-      return withStores(
+      return withClient(
         call,
-        async ({ pinakes: { state }, caller }) => {
-          const result = await takeAll(incomingLines(stream, name), (lines) => take(state, caller, lines));
+        async ({ state }) => {
+          const result = await takeAll(incomingLines(stream, name), (lines) => takeLines(lines, (rows) => take(state, rows)));
           return { answer: result, show: () => resultText(name, result), code: result.failed > 0 ? failureExitCode : 0 };
         },
         { creates: true },
@@ -95,6 +94,17 @@ export async function takeAll(
     throw withWhatIsKept(error, sum.accepted);
   }
   return { ...sum, lines: told };
+}
+
+/** The lines that are JSON go to the series; the answer names all lines by their numbers in the file. */
+async function takeLines(lines: readonly IncomingLine[], take: (rows: readonly unknown[]) => Promise<IngestResult>): Promise<IngestResult> {
+  const read = lines.filter((line) => "value" in line);
+  const wrong = lines.flatMap((line) =>
+    "error" in line ? [{ line: line.line, status: line.error.status, error: { code: line.error.code, detail: line.error.detail } }] : [],
+  );
+  const result = read.length === 0 ? { accepted: 0, duplicates: 0, failed: 0, lines: [] } : await take(read.map(({ value }) => value));
+  const told = result.lines.map((line) => ({ ...line, line: read[line.line - 1]?.line ?? line.line }));
+  return { ...result, failed: result.failed + wrong.length, lines: [...told, ...wrong].toSorted((a, b) => a.line - b.line) };
 }
 
 /** What came before stays, and whoever repeats the command should know. */

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
 import { Given, UsageError } from "./command.ts";
 import { pieceCharsMax, pieceLinesMax, resultText, shownLinesMax, takeAll, toldLinesMax } from "./metrics-ingest.ts";
@@ -15,8 +15,6 @@ import type { Terminal } from "./terminal.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 300_000 });
-
 const { base, env, ...folder } = await cliFolder("cli-metrics");
 const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(metrics, args, terminal);
 const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(metrics, ...args);
@@ -177,6 +175,27 @@ describe("pinakes metrics list, aggregate", () => {
     expect((await refused("aggregate", "--filter", "model")).message).toContain("write name=value");
     expect((await refused("aggregate", "--filter", "model=a", "--filter", "model=b")).message).toContain("given twice");
     expect((await refused("aggregate", "--from", "2020-01-01")).code).toBe("INVALID");
+  });
+});
+
+describe("custom types and dimensions on the command line", () => {
+  const own = (id: string, value: number, dimensions: object) =>
+    JSON.stringify({ id, agent_id: "a", metric_type: "custom.faithfulness", value, timestamp: "2026-03-05T01:00:00Z", dimensions });
+
+  it("are taken, listed, aggregated, named and forgotten", async () => {
+    await writeFile(join(base, "own.ndjson"), [own("o1", 0.5, { region: "eu" }), own("o2", 1, { region: "us" }), own("o3", 0.25, {})].join("\n"));
+    const at = ["--workspace", "own", "--from", "2026-03-05", "--to", "2026-03-06"];
+    expect((await call(["ingest", "own.ndjson", "--workspace", "own"])).out).toBe("3 lines taken.\n");
+    expect((await json<{ items: object[] }>("list", "--type", "custom.faithfulness", ...at)).items.length).toBe(3);
+    const asked = ["aggregate", "--filter", "metric_type=custom.faithfulness", "--by", "dimensions.region", "--values", "avg", ...at];
+    expect((await call(asked)).out).toMatch(/^dimensions\.region +avg\n– +0\.25\neu +0\.5\nus +1\n/);
+    expect(await json("aggregate", "--filter", "dimensions.region=", ...at)).toMatchObject({ rows_aggregated: 1 });
+    expect(await json("aggregate", "--filter", "dimensions.region=eu", ...at)).toMatchObject({ rows_aggregated: 1 });
+    expect((await call(["names", "--workspace", "own"])).out).toBe("Types (1 of 200):\n  custom.faithfulness\nDimensions (1 of 100):\n  dimensions.region\n");
+    expect(await json("names", "--workspace", "own", "--forget", "dimensions.region")).toMatchObject({ dimensions: [] });
+    expect((await refused("names", "--workspace", "own", "--forget", "dimensions.region")).code).toBe("NOT_FOUND");
+    expect((await refused("list", "--type", "faithfulness", ...at)).message).toContain("or custom.<name>");
+    expect((await refused("aggregate", "--by", "dimensions.Region", ...at)).message).toContain("dimensions.<name>");
   });
 });
 

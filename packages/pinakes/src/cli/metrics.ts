@@ -1,22 +1,24 @@
 /** `pinakes metrics …`: figures of agents over time. */
-import type { Metric, MetricGroup, MetricType } from "@pinakes/client";
-import { defineCommand, type Group } from "./command.ts";
+import type { FixedMetricGroup, FixedMetricType, Metric, MetricGroup, MetricNames, MetricType, NewMetric } from "@pinakes/client";
+import { defineCommand, UsageError, type Given, type Group } from "./command.ts";
 import { grid, inTime } from "./layout.ts";
 import { aggregateOptions, aggregateText, askedAggregate, shortened } from "./metrics-aggregate.ts";
 import { ingestCommand } from "./metrics-ingest.ts";
 import { rangeOf, rangeOptions } from "./metrics-time.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
-const types = ["latency", "token_usage", "cost", "success_rate", "tool_usage"] as const satisfies readonly MetricType[];
-const groups = ["agent_id", "metric_type", "session_id", "workflow_id", "environment", "model", "tool_name"] as const satisfies readonly MetricGroup[];
+const types = ["latency", "token_usage", "cost", "success_rate", "tool_usage"] as const satisfies readonly FixedMetricType[];
+const groups = ["agent_id", "metric_type", "session_id", "workflow_id", "environment", "model", "tool_name"] as const satisfies readonly FixedMetricGroup[];
+const isCustom = (text: string): text is MetricGroup => text.startsWith("dimensions.");
 
 const ingest = ingestCommand({
   group: "metrics",
   summary: "take in metrics from a file, or from a pipe",
-  take: (state, caller, lines) => state.metrics.ingestLines(caller, lines),
+  take: (state, rows) => state.metrics.ingest(rows as readonly NewMetric[]),
 });
 
 const list = defineCommand({
@@ -25,7 +27,7 @@ const list = defineCommand({
   summary: "single metrics, newest first",
   options: {
     agent: { type: "string", value: "ID", help: "of this agent" },
-    type: { type: "string", value: "TYPE", help: types.join(", ") },
+    type: { type: "string", value: "TYPE", help: `${types.join(", ")}, custom.<name>` },
     ...rangeOptions,
     order: { type: "string", value: "ORDER", help: "asc, desc (desc)" },
     ...listOptions,
@@ -36,12 +38,12 @@ const list = defineCommand({
     const { given, terminal } = call;
     const query = {
       agent_id: given.text("agent"),
-      metric_type: given.oneOf("type", types),
+      metric_type: typeOf(given),
       order: given.oneOf("order", ["asc", "desc"] as const),
       ...rangeOf(given, Date.now()),
     };
-    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
-      const page = await readPages(given, (paging) => state.metrics.list(caller, { ...query, ...paging }));
+    return withClient(call, async ({ state, place }) => {
+      const page = await readPages(given, (paging) => state.metrics.list({ ...query, ...paging }));
       return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : metricsText(terminal, page.items) + moreBelow(page)) };
     });
   },
@@ -52,21 +54,57 @@ const aggregate = defineCommand({
   words: [0, 0],
   summary: "count, sum, average, extremes and exact percentiles, by time and by what metrics are of",
   details: "Different types of metrics have different units: filter by one, or ask by metric_type.",
-  options: { ...aggregateOptions(groups), ...actorOptions },
+  options: { ...aggregateOptions(groups, ["dimensions.<name>"]), ...actorOptions },
   examples: [
     "pinakes metrics aggregate --by metric_type --from 7d",
     "pinakes metrics aggregate --filter metric_type=latency --by agent_id,model --bucket hour --values count,avg,p95 --from 24h",
+    "pinakes metrics aggregate --filter metric_type=custom.faithfulness --by dimensions.region --filter dimensions.tier=gold --values avg",
   ],
   run: async (call) => {
-    const asked = askedAggregate(call.given, { groups, without: ["tool_name"] }, Date.now());
-    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
-      const result = await state.metrics.aggregate(caller, asked);
+    const asked = askedAggregate<MetricGroup>(call.given, { groups, without: ["tool_name"], isCustom }, Date.now());
+    return withClient(call, async ({ state, place }) => {
+      const result = await state.metrics.aggregate(asked);
       return { answer: result, show: () => aggregateText(call.terminal, result, place) };
     });
   },
 });
 
-export const metrics: Group = { summary: "figures of agents over time: latency, tokens, cost, …", commands: { ingest, list, aggregate } };
+const names = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "the custom types and dimensions in use, and how many there may be",
+  options: {
+    forget: { type: "string", value: "NAME", help: "make room for another name (admins); its rows stay, and can still be asked for" },
+    ...actorOptions,
+  },
+  examples: ["pinakes metrics names", "pinakes metrics names --forget custom.tmp_score"],
+  run: (call) =>
+    withClient(call, async ({ state }) => {
+      const forgotten = call.given.text("forget");
+      if (forgotten !== undefined) await state.metrics.forgetName(forgotten);
+      const found = await state.metrics.names();
+      return { answer: found, show: () => namesText(found) };
+    }),
+});
+
+export const metrics: Group = { summary: "figures of agents over time: latency, tokens, cost, your own, …", commands: { ingest, list, aggregate, names } };
+
+function typeOf(given: Given<"type">): MetricType | undefined {
+  const text = given.text("type");
+  if (text?.startsWith("custom.") === true) return text as MetricType;
+  if (text === undefined || (types as readonly string[]).includes(text.toLowerCase())) return given.oneOf("type", types);
+  throw new UsageError(`--type: must be one of ${types.join(", ")}, or custom.<name>, got "${text}".`);
+}
+
+function namesText({ types: own, dimensions, types_max, dimensions_max }: MetricNames): string {
+  return [`Types (${own.length} of ${types_max}):`, ...indented(own), `Dimensions (${dimensions.length} of ${dimensions_max}):`, ...indented(dimensions)].join(
+    "\n",
+  );
+}
+
+function indented(lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? ["  none"] : lines.map((line) => `  ${line}`);
+}
 
 function metricsText(terminal: Terminal, items: readonly Metric[]): string {
   return grid(

@@ -19,10 +19,11 @@ export const engine = defineCommand({
     "from-objects": { type: "string", value: "OBJECTS", help: "file:./folder, s3://bucket/prefix" },
     to: { type: "string", value: "ITEMS", help: "where to" },
     "to-objects": { type: "string", value: "OBJECTS", help: "where to" },
-    database: { type: "string", value: "NAME", help: "of both (project-ascension-db)" },
+    database: { type: "string", value: "NAME", help: "of both (pinakes)" },
     "verify-only": { type: "boolean", help: "compare, write nothing" },
   },
   examples: ["pinakes migrate engine --from sqlite:./data --from-objects file:./data/objects --to postgres://localhost/app --to-objects s3://bucket/pinakes"],
+  localOnly: "it copies one store to another",
   run: async (call) => {
     const { given, terminal } = call;
     const config = (items: "from" | "to", objects: "from-objects" | "to-objects"): StoresConfig => {

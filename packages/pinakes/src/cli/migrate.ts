@@ -33,6 +33,7 @@ const plan = defineCommand({
     "pinakes migrate plan rows ./export.parquet --repository kb",
     "pinakes migrate plan chroma ./chroma-data --repository kb",
   ],
+  localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(
       call,
@@ -58,6 +59,7 @@ const collection = defineCommand({
     ...actorOptions,
   },
   examples: ["pinakes migrate collection kb/papers kb/articles", "pinakes migrate collection kb/papers archive/papers --plan"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(call, async (session) => {
       const [from, to] = call.words.map((word) => collectionPlace(word)) as [CollectionWords, CollectionWords];
@@ -74,6 +76,7 @@ const run = defineCommand({
   summary: "copy and compare, from where it stopped; with --switch also switch",
   options: { switch: { type: "boolean", help: "and switch when all is equal" }, ...actorOptions },
   examples: ["pinakes migrate run 01936f4e-…", "pinakes migrate run 01936f4e-… --switch"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(call, async (session) => {
       const id = call.words[0] as string;
@@ -95,6 +98,7 @@ const verify = defineCommand({
   summary: "compare counts and content hashes of both sides again",
   options: actorOptions,
   examples: ["pinakes migrate verify 01936f4e-…"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) => withStores(call, async (session) => told(call, session, await asked(call, session, call.words[0] as string, "validate"))),
 });
 
@@ -104,6 +108,7 @@ const switching = defineCommand({
   summary: "compare once more, and open the collections for writers",
   options: actorOptions,
   examples: ["pinakes migrate switch 01936f4e-…"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) => withStores(call, async (session) => told(call, session, await asked(call, session, call.words[0] as string, "cutover"))),
 });
 
@@ -117,6 +122,7 @@ const finish = defineCommand({
     ...actorOptions,
   },
   examples: ["pinakes migrate finish 01936f4e-…", "pinakes migrate finish 01936f4e-… --remove-old"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(call, async (session) => {
       const id = call.words[0] as string;
@@ -131,6 +137,7 @@ const rollback = defineCommand({
   summary: "make the old form whole again, and take the new one away",
   options: { force: { type: "boolean", help: "also where something was written since; it goes to the trash" }, ...actorOptions },
   examples: ["pinakes migrate rollback 01936f4e-…"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(call, async (session) => {
       const id = call.words[0] as string;
@@ -145,6 +152,7 @@ const status = defineCommand({
   summary: "how far it is, with counts and hashes of both sides",
   options: actorOptions,
   examples: ["pinakes migrate status 01936f4e-…"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(call, async (session) => ({
       ...(await told(call, session, await session.pinakes.migrations.get(session.caller, call.words[0] as string))),
@@ -158,8 +166,9 @@ const list = defineCommand({
   summary: "the migrations of the workspace, newest first",
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes migrate list"],
+  localOnly: "a migration reads its source from this machine",
   run: (call) =>
-    withStores(call, async ({ pinakes, caller, ...place }) => {
+    withStores(call, async ({ pinakes, caller, place }) => {
       const page = await readPages(call.given, (paging) => pinakes.migrations.list(caller, paging));
       return {
         answer: page,

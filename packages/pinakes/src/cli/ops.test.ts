@@ -10,8 +10,6 @@ import { repositories } from "./repositories.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Each command opens the stores anew: a busy machine takes its time.
-vi.setConfig({ testTimeout: 300_000 });
-
 const { env, call, json } = await cliFolder("ops");
 
 beforeAll(async () => {

@@ -6,7 +6,8 @@ import { grid } from "./layout.ts";
 import { operationRow, operationsText } from "./ops-text.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a store of another process has to do may take longer. */
@@ -28,10 +29,10 @@ const list = defineCommand({
   },
   examples: ["pinakes ops list --status failed", "pinakes ops list --collection papers --json"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller, ...place }) => {
+    withClient(call, async ({ knowledge, place }) => {
       const { given } = call;
       const query = { status: given.oneOf("status", statuses), repository: given.text("repository"), collection: given.text("collection") };
-      const page = await readPages(given, (paging) => knowledge.operations(caller, { ...query, ...paging }));
+      const page = await readPages(given, (paging) => knowledge.operations.list({ ...query, ...paging }));
       const shown = () => grid(call.terminal, page.items.map(operationRow), { whole: ["operation", "updated"], optional: ["updated"] }) + moreBelow(page);
       return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place, "There are no operations") : shown()) };
     }),
@@ -43,7 +44,7 @@ const show = defineCommand({
   summary: "one operation: what each store deleted, what remains, and why it failed",
   options: actorOptions,
   examples: ["pinakes ops show 01936f4e-…"],
-  run: (call) => withStores(call, async ({ knowledge, caller }) => outcome(call.terminal, await knowledge.operation(caller, call.words[0] as string), 0)),
+  run: (call) => withClient(call, async ({ knowledge }) => outcome(call.terminal, await knowledge.operations.get(call.words[0] as string), 0)),
 });
 
 const retry = defineCommand({
@@ -53,13 +54,13 @@ const retry = defineCommand({
   options: { wait: { type: "string", value: "SECONDS", help: `how long to wait for it (${waitSecondsDefault})` }, ...actorOptions },
   examples: ["pinakes ops retry 01936f4e-…", "pinakes ops retry 01936f4e-… --wait 0"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
-      const { operation_id } = await knowledge.retryOperation(caller, call.words[0] as string);
-      let operation = await knowledge.operation(caller, operation_id);
+    withClient(call, async ({ knowledge }) => {
+      const { operation_id } = await knowledge.operations.retry(call.words[0] as string);
+      let operation = await knowledge.operations.get(operation_id);
       const until = performance.now() + (call.given.whole("wait", 0, waitSecondsMax) ?? waitSecondsDefault) * 1_000;
       while (isUnderWay(operation) && performance.now() < until) {
         await sleep(lookMs, undefined, { signal: call.terminal.signal });
-        operation = await knowledge.operation(caller, operation_id);
+        operation = await knowledge.operations.get(operation_id);
       }
       return outcome(call.terminal, operation, operation.status === "done" ? 0 : failureExitCode);
     }),

@@ -5,11 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 // Many processes or openings of the stores in one test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 300_000 });
-
 const base = await mkdtemp(join(tmpdir(), "pinakes-program-"));
 afterAll(() => rm(base, { recursive: true, force: true }));
 const script = fileURLToPath(new URL("pinakes.ts", import.meta.url));

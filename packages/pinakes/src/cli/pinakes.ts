@@ -16,6 +16,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   Run: {
     start: { summary: "run the server (also: npm start, pinakes serve)" },
     doctor: { summary: "check the settings, the stores, the model and the machine", load: async () => (await import("./doctor.ts")).doctor },
+    stores: { summary: "the store id of items, objects and triples: show, bind", load: async () => (await import("./stores.ts")).stores },
     keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./keys.ts")).keys },
   },
   Knowledge: {
@@ -53,12 +54,25 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   },
   "Look closer": {
     fsck: { summary: "compare all stores with the records, and put right what is wrong", load: async () => (await import("./fsck.ts")).fsck },
+    quarantine: {
+      summary: "what fsck --repair took away: list, show, restore, drop",
+      load: async () => (await import("./quarantine.ts")).quarantine,
+    },
     eval: { summary: "how good searches are on a test set" },
     vectors: { summary: "look after vector collections: compact, fsck, restore, …" },
   },
 };
 
+/** Commands with options of their own, and why no server can answer them. */
+const localOnly: Readonly<Record<string, string>> = {
+  vectors: "it works on the vectors of the object store themselves",
+  eval: "it indexes and searches a test set in this process",
+};
+
 async function main([command, ...rest]: readonly string[], terminal: Terminal): Promise<number> {
+  const why = command === undefined ? undefined : localOnly[command];
+  if (why !== undefined && rest.some((word) => /^--url(?:=|$)/.test(word)))
+    throw new UsageError(`--url: pinakes ${command} works on the stores of this machine only: ${why}. Run it where they are.`);
   switch (command) {
     case "start":
     case "serve":
@@ -126,8 +140,8 @@ Each has --help with examples, and --json. Begin with:
   pinakes documents add kb/papers ./papers
   pinakes search 'how are numbers computed?'
 
-Commands work on the stores of the environment's settings, beside a running server or without one: PINAKES_DATA, PINAKES_ITEMS,
-PINAKES_OBJECTS, … (docs/reference.md). Exit codes: 0 done, 1 failed, 2 a mistake on the command line, 130 Ctrl-C.
+Commands ask the server that runs on the data folder; without one they open its stores: PINAKES_DATA, PINAKES_ITEMS, PINAKES_OBJECTS, …
+(docs/reference.md). Another server: --url and --key, or PINAKES_URL and PINAKES_KEY. Exit codes: 0 done, 1 failed, 2 a mistake on the command line, 130 Ctrl-C.
 `;
 }
 

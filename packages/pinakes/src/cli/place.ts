@@ -18,23 +18,33 @@ export async function requireData({ stores: { items } }: Pick<Config, "stores">)
 }
 
 export interface Place {
-  readonly workspace: string;
-  readonly config: Pick<Config, "stores">;
+  /** Absent at a server, where the key says it. */
+  readonly workspace?: string;
+  /** The engine with its folder or address; or the address of the server. */
+  readonly store: string;
+}
+
+export function placeOf({ stores }: Pick<Config, "stores">, workspace: string): Place {
+  return { workspace, store: describeItems(stores.items).replaceAll(/\s+/g, " ") };
 }
 
 /** `There are none in workspace default (sqlite  /data).` and how to look elsewhere. */
 export function nothingIn(place: Place, what = "There are none"): string {
-  return `${what} in workspace ${place.workspace} (${storeOf(place)}). ${elsewhere}`;
+  return `${what} in ${whereOf(place)}. ${elsewhere(place)}`;
 }
 
-const elsewhere = "Look elsewhere with --workspace ID, or in another folder with PINAKES_DATA.";
+function whereOf({ workspace, store }: Place): string {
+  return workspace === undefined ? `the workspace of the key at ${store}` : `workspace ${workspace} (${store})`;
+}
+
+function elsewhere({ workspace }: Place): string {
+  return workspace === undefined
+    ? "Look elsewhere with another --key or --url."
+    : "Look elsewhere with --workspace ID, or in another folder with PINAKES_DATA.";
+}
 
 /** The same for one thing that was not found. */
 export function notFoundIn(place: Place, error: unknown): unknown {
   if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") return error;
-  return new PinakesError("NOT_FOUND", `${error.detail} This is workspace ${place.workspace} (${storeOf(place)}). ${elsewhere}`, { cause: error });
-}
-
-function storeOf({ config: { stores } }: Place): string {
-  return describeItems(stores.items).replaceAll(/\s+/g, " ");
+  return new PinakesError("NOT_FOUND", `${error.detail} This is ${whereOf(place)}. ${elsewhere(place)}`, { cause: error });
 }

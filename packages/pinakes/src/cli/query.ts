@@ -5,7 +5,8 @@ import { defineCommand, UsageError, type Given, type Group } from "./command.ts"
 import { fields } from "./layout.ts";
 import { listItemsMax, moreBelow } from "./pages.ts";
 import { rowsText } from "./query-rows.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import { printable, styled, type Terminal } from "./terminal.ts";
 
 const rowsDefault = 100;
@@ -46,12 +47,12 @@ key a text, unless it is a JSON list: --partition '[5]', --partition '["acme","a
       strict: given.has("strict"),
     };
     checkParameters(query);
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withClient(call, async ({ state }) => {
       if (given.has("explain")) {
-        const plan = await state.containers.explain(caller, container, query);
+        const plan = await state.containers.explain(container, query);
         return { answer: plan, show: () => planText(terminal, plan) };
       }
-      const page = await readRows(limit, query, (asked) => state.containers.query(caller, container, asked));
+      const page = await readRows(limit, query, (asked) => state.containers.query(container, asked));
       return { answer: page, show: () => (given.has("ndjson") ? linesOf(terminal, page) : pageText(terminal, page)) };
     });
   },

@@ -1,12 +1,13 @@
 /** `pinakes repositories …`: where collections are in. */
-import type { RepositoryView } from "../knowledge/index.ts";
+import type { NewRepository, Repository } from "@pinakes/client";
 import { confirm, yesOption } from "./confirm.ts";
 import { collectionsOf, describeChunking } from "./collection-text.ts";
 import { defineCommand, type Group, type Outcome } from "./command.ts";
 import { count, fields, grid, inTime } from "./layout.ts";
 import { jobBegun } from "./jobs.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 const list = defineCommand({
@@ -16,8 +17,8 @@ const list = defineCommand({
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes repositories list"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
-      const page = await readPages(call.given, (paging) => knowledge.listRepositories(caller, paging));
+    withClient(call, async ({ knowledge }) => {
+      const page = await readPages(call.given, (paging) => knowledge.repositories.list(paging), { total: true });
       const none = "There are no repositories. Make one: pinakes repositories create kb";
       return {
         answer: page,
@@ -52,11 +53,11 @@ const create = defineCommand({
     "pinakes repositories create inbox --auto-create",
   ],
   run: (call) =>
-    withStores(
+    withClient(
       call,
-      async ({ knowledge, caller }) => {
+      async ({ knowledge }) => {
         const { given } = call;
-        const repository = await knowledge.createRepository(caller, {
+        const repository = await knowledge.repositories.create({
           repository_id: call.words[0],
           name: given.text("name"),
           description: given.text("description"),
@@ -65,9 +66,9 @@ const create = defineCommand({
           ...(given.has("auto-create") ? { auto_create: true } : {}),
           ...(given.has("create-on-query") ? { create_on_query: true } : {}),
           ...(given.has("no-user-collections") ? { allow_user_collections: false } : {}),
-          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") }),
-          ...(given.text("graph") === undefined ? {} : { graph: given.json("graph") }),
-          ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") } }),
+          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") as NewRepository["chunking_strategy"] }),
+          ...(given.text("graph") === undefined ? {} : { graph: given.json("graph") as NewRepository["graph"] }),
+          ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") ?? [] } }),
         });
         return outcome(call.terminal, repository);
       },
@@ -82,9 +83,9 @@ const show = defineCommand({
   options: actorOptions,
   examples: ["pinakes repositories show kb", "pinakes repositories show me --user ada"],
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
-      const repository = await knowledge.repository(caller, call.words[0] as string);
-      const collections = await knowledge.listCollections(caller, { repositoryId: repository.repository_id, limit: shownCollectionsMax });
+    withClient(call, async ({ knowledge }) => {
+      const repository = await knowledge.repositories.get(call.words[0] as string);
+      const collections = await knowledge.collections.list({ repository: repository.repository_id, limit: shownCollectionsMax });
       const below = collections.items.length === 0 ? "\n\nIt has no collections yet." : `\n\n${collectionsOf(call.terminal, collections.items)}`;
       const more = collections.next_cursor === null ? "" : `\nAll of them: pinakes collections list ${repository.repository_id}`;
       return { answer: repository, show: () => details(call.terminal, repository) + below + more };
@@ -98,14 +99,14 @@ const remove = defineCommand({
   options: { yes: yesOption, ...actorOptions },
   examples: ["pinakes repositories delete kb --yes"],
   run: (call) =>
-    withStores(call, async (session) => {
+    withClient(call, async (session) => {
       const id = call.words[0] as string;
-      const { knowledge, caller } = session;
-      const { name } = await knowledge.repository(caller, id);
-      const collections = await knowledge.countCollections(caller, { repositoryId: id, status: "all" });
-      const what = `Repository ${id} (${name}) with ${count(collections, "collection")} and all documents will be removed for good.`;
+      const { knowledge } = session;
+      const { name } = await knowledge.repositories.get(id);
+      const { total = 0 } = await knowledge.collections.list({ repository: id, status: "all", limit: 1, include_total: true });
+      const what = `Repository ${id} (${name}) with ${count(total, "collection")} and all documents will be removed for good.`;
       await confirm(call, { what, type: id, unasked: "refused" });
-      return jobBegun(call, session, await knowledge.deleteRepository(caller, id, id), true);
+      return jobBegun(call, session, await knowledge.repositories.delete(id, { confirm: id }), true);
     }),
 });
 
@@ -113,15 +114,15 @@ export const repositories: Group = { summary: "what collections are in", command
 
 const shownCollectionsMax = 20;
 
-function outcome(terminal: Terminal, repository: RepositoryView): Outcome {
+function outcome(terminal: Terminal, repository: Repository): Outcome {
   return { answer: repository, show: () => details(terminal, repository) };
 }
 
-function row({ repository_id, name, personal, status, embedding_model, updated_at }: RepositoryView) {
+function row({ repository_id, name, personal, status, embedding_model, updated_at }: Repository) {
   return { repository: repository_id, name, kind: personal ? "personal" : "shared", status, model: embedding_model, updated: inTime(updated_at) };
 }
 
-function details(terminal: Terminal, repository: RepositoryView): string {
+function details(terminal: Terminal, repository: Repository): string {
   const { description, chunking_strategy, graph, allowed_groups, metadata, created_at, created_by } = repository;
   return fields(terminal, {
     ...row(repository),
@@ -136,7 +137,7 @@ function details(terminal: Terminal, repository: RepositoryView): string {
 }
 
 /** What makes a collection beside somebody who asks for one. */
-function madeBy({ auto_create, create_on_query }: RepositoryView): string | undefined {
+function madeBy({ auto_create, create_on_query }: Repository): string | undefined {
   const uses = [...(auto_create ? ["by the first load"] : []), ...(create_on_query ? ["by the first query"] : [])];
   return uses.length === 0 ? undefined : uses.join(", ");
 }

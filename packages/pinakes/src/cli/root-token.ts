@@ -1,15 +1,15 @@
 /** The root token: from the environment, or made once and kept in the data folder, readable by its owner only. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PinakesError } from "../domain/errors.ts";
+
+const watchMs = 2_000;
 
 export interface RootToken {
   readonly token: string;
   /** Where it is kept; absent when it came from the environment. */
   readonly file?: string;
-  /** Just now: it was never shown. */
-  readonly made?: true;
 }
 
 export function rootToken(data: string, given: string | undefined): RootToken {
@@ -21,7 +21,7 @@ export function rootToken(data: string, given: string | undefined): RootToken {
     return { token, file };
   }
   mkdirSync(data, { recursive: true });
-  const token = randomBytes(32).toString("base64url");
+  const token = newToken();
   try {
     writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
@@ -30,5 +30,34 @@ export function rootToken(data: string, given: string | undefined): RootToken {
     return rootToken(data, undefined);
   }
   chmodSync(file, 0o600);
-  return { token, file, made: true };
+  return { token, file };
+}
+
+/** Puts another token in the place of the one in the data folder, at once: whoever reads the file sees the old one or the new one. */
+export function rotateRootToken(data: string): string {
+  const file = join(data, "root-token");
+  const next = `${file}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(next, `${newToken()}\n`, { mode: 0o600, flag: "wx" });
+  chmodSync(next, 0o600);
+  renameSync(next, file);
+  return file;
+}
+
+/** Calls with the token whenever the file holds another one. */
+export function watchRootToken({ token, file }: RootToken, onChange: (token: string) => void): () => void {
+  if (file === undefined) return () => {};
+  let known = token;
+  const look = (): void => {
+    const now = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+    // One that was removed stays valid until there is another.
+    if (now === "" || now === known) return;
+    known = now;
+    onChange(now);
+  };
+  const timer = setInterval(look, watchMs).unref();
+  return () => clearInterval(timer);
+}
+
+function newToken(): string {
+  return randomBytes(32).toString("base64url");
 }

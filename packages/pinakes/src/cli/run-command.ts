@@ -10,6 +10,12 @@ const common: Options = {
   help: { type: "boolean", short: "h", help: "this text" },
 };
 
+/** Of commands that a server can answer, too. */
+const serverOptions: Options = {
+  url: { type: "string", value: "URL", help: "ask this server instead of the stores of this machine (PINAKES_URL)" },
+  key: { type: "string", value: "KEY", help: "the API key for it (PINAKES_KEY)", elsewhere: ["api-key", "apikey", "token"] },
+};
+
 /** `name` is the word after `pinakes`; `args` is what follows it. */
 export async function runGroup(name: string, group: Group, args: readonly string[], terminal: Terminal): Promise<number> {
   if ("command" in group) return runCommand(name, group.command, args, terminal);
@@ -29,11 +35,11 @@ export async function runGroup(name: string, group: Group, args: readonly string
 /** An option of one of its commands only has the wrong place; any other does not exist anywhere. */
 function beforeCommand(name: string, word: string, commands: Readonly<Record<string, Command>>): string {
   const option = word.replace(/^-+/, "").split("=")[0] ?? "";
-  const known: Options = Object.assign({}, common, ...Object.values(commands).map(({ options }) => options)) as Options;
+  const known: Options = Object.assign({}, common, serverOptions, ...Object.values(commands).map(({ options }) => options)) as Options;
   if (Object.hasOwn(known, option)) return `${word} stands before the command; write pinakes ${name} <command> ${word}.`;
   const meant = meantOption(option, known);
-  const hint = meant === undefined ? "commands work on the stores of PINAKES_DATA and PINAKES_ITEMS, not on a server's address" : `did you mean --${meant}?`;
-  return `there is no option ${word}; ${hint}. See pinakes ${name} --help.`;
+  const hint = meant === undefined ? "" : `; did you mean --${meant}?`;
+  return `there is no option ${word}${hint}. See pinakes ${name} --help.`;
 }
 
 function meantOption(option: string, known: Options): string | undefined {
@@ -48,6 +54,8 @@ async function runCommand(name: string, command: Command, args: readonly string[
     terminal.out(commandHelp(name, command, terminal));
     return 0;
   }
+  if (command.localOnly !== undefined && (values["url"] ?? values["key"]) !== undefined)
+    throw new UsageError(`--url: pinakes ${name} works on the stores of this machine only: ${command.localOnly}. Run it where they are.`);
   checkWords(name, command, words);
   const { answer, show, code = 0 }: Outcome = await command.run({ words, given: new Given(values), terminal });
   const text = values["json"] === true ? JSON.stringify(answer, undefined, 2) : show();
@@ -56,7 +64,7 @@ async function runCommand(name: string, command: Command, args: readonly string[
 }
 
 function parse(name: string, command: Command, args: readonly string[]): { values: RawValues; words: readonly string[] } {
-  const options = { ...command.options, ...common };
+  const options = { ...command.options, ...serverOptions, ...common };
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -89,11 +97,16 @@ function checkWords(name: string, { usage, words: [least, most] }: Command, word
 }
 
 function commandHelp(name: string, command: Command, terminal: Terminal): string {
-  const { usage, summary, details, options, examples } = command;
+  const { usage, summary, details, options, examples, localOnly } = command;
   return [
     `${styled(terminal, "bold", `pinakes ${name}`)}${usage === "" ? "" : ` ${usage}`}${Object.keys(options).length === 0 ? "" : " [options]"}`,
     `\n${upperFirst(summary)}.${details === undefined ? "" : `\n${details}`}\n`,
-    aligned(Object.entries({ ...options, ...common }).map(([option, spec]) => [optionText(option, spec), spec.help])),
+    aligned(
+      Object.entries({ ...options, ...(localOnly === undefined ? serverOptions : {}), ...common }).map(([option, spec]) => [
+        optionText(option, spec),
+        spec.help,
+      ]),
+    ),
     ...(examples.length === 0
       ? []
       : [`\n${styled(terminal, "dim", examples.length === 1 ? "Example" : "Examples")}`, ...examples.map((example) => `  ${example}`)]),

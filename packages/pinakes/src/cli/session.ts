@@ -6,7 +6,7 @@ import { readConfig, type Config } from "../config.ts";
 import { roles, type Caller, type CallerInput } from "../domain/caller.ts";
 import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
-import { notFoundIn, requireData } from "./place.ts";
+import { notFoundIn, placeOf, requireData, type Place } from "./place.ts";
 import { rootToken } from "./root-token.ts";
 import { UsageError, type Call, type Options } from "./command.ts";
 import { Interrupted } from "./terminal.ts";
@@ -16,8 +16,7 @@ export interface Session {
   readonly knowledge: Pinakes["knowledge"];
   readonly caller: Caller;
   readonly config: Config;
-  /** Whose data it acts on. */
-  readonly workspace: string;
+  readonly place: Place;
 }
 
 /** For commands that act for somebody. */
@@ -51,6 +50,7 @@ export async function withStores<T>(call: Call<ActorOption>, work: (session: Ses
     chatModels: config.chatModels,
     quotas: readQuotas(config.quotas),
     trashDays: config.trashDays,
+    quarantineDays: config.quarantineDays,
     deletionLagSeconds: config.deletionLagSeconds,
     ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
     // Who runs commands operates the machine.
@@ -61,14 +61,14 @@ export async function withStores<T>(call: Call<ActorOption>, work: (session: Ses
     ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
     log: logOf(call),
   });
-  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config, workspace: who.tenant };
+  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config, place: placeOf(config, who.tenant) };
   const done = work(session).catch((error: unknown) => {
-    throw options.root === true ? error : notFoundIn(session, error);
+    throw options.root === true ? error : notFoundIn(session.place, error);
   });
   return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
 }
 
-function actorOf({ given }: Call<ActorOption>): CallerInput {
+export function actorOf({ given }: Call<ActorOption>): CallerInput {
   return {
     tenant: given.text("workspace") ?? "default",
     userId: given.text("user") ?? "root",
@@ -85,7 +85,7 @@ export function logOf({ given, terminal }: Call): (line: string) => void {
   return given.has("verbose") ? (line) => terminal.err(`${line}\n`) : () => {};
 }
 
-async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const stopped = Promise.withResolvers<never>();
   const stop = () => stopped.reject(new Interrupted("stopped"));
   if (signal.aborted) stop();

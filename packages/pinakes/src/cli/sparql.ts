@@ -38,6 +38,7 @@ than --timeout, or has more rows than --limit, is an error and never a shorter a
     `pinakes sparql kb/papers --update 'INSERT DATA { <https://example.org/ada> <http://xmlns.com/foaf/0.1/name> "Ada" }'`,
     "pinakes sparql kb/papers --file question.rq --format csv > answer.csv",
   ],
+  localOnly: "answers are written as a stream",
   run: async (call) => {
     const { given, words, terminal } = call;
     const { repository, collection } = readAddress(words[0] as string);

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +8,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { keys } from "./keys.ts";
+import { failure, run } from "./test-terminal.ts";
 
 const base = await mkdtemp(join(tmpdir(), "pinakes-start-"));
 afterAll(() => rm(base, { recursive: true, force: true }));
@@ -46,7 +48,10 @@ describe("npm start", () => {
     const { url, greeting } = await address(child);
     expect(greeting).toContain(`AT=${url}/v1/repositories/me/collections`);
     const token = readFileSync(join(base, signal, "root-token"), "utf8").trim();
-    expect(greeting).toContain(`Bearer ${token}`);
+    // Terminals and logs keep what is printed: where the key is, never the key.
+    expect(greeting).toContain(`${join(base, signal, "root-token")} (readable by its owner only)`);
+    expect(greeting).not.toContain(token);
+    expect(statSync(join(base, signal, "root-token")).mode & 0o777).toBe(0o600);
     expect(await (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).json()).toMatchObject({ role: "admin", via: "root" });
     expect(greeting).toContain(join(base, signal, "objects"));
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -57,6 +62,39 @@ describe("npm start", () => {
     // Nothing stands above the greeting but what somebody should know; the same lines at every start are for who asks for them.
     expect(`${greeting}${err}`).not.toContain("system scope");
     expect(out).toContain(`${signal}: closing.`);
+  });
+
+  it("pinakes keys rotate-root asks, and the running server takes the new token, and the old one is refused", async () => {
+    const data = join(base, "rotated");
+    const child = start({ PINAKES_DATA: data });
+    const { url } = await address(child);
+    const read = () => readFileSync(join(data, "root-token"), "utf8").trim();
+    const me = async (token: string) => (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+    const old = read();
+    expect(await me(old)).toBe(200);
+    const env = { PINAKES_DATA: data };
+    const asked: string[] = [];
+    const answering = (answer: string) => ({
+      env,
+      ask: async (question: string) => {
+        asked.push(question);
+        return answer;
+      },
+    });
+    expect((await failure(run(keys, ["rotate-root"], answering("n")))).detail).toContain("nothing was changed");
+    expect(asked).toEqual([expect.stringContaining("The root token will be replaced")]);
+    expect(read()).toBe(old);
+    expect((await failure(run(keys, ["rotate-root", "--yes"], { env: { ...env, PINAKES_ROOT_TOKEN: "x" } }))).detail).toContain("PINAKES_ROOT_TOKEN");
+    expect((await failure(run(keys, ["rotate-root", "--yes"], { env: { PINAKES_DATA: join(base, "nowhere") } }))).code).toBe("NOT_FOUND");
+    const { code, out } = await run(keys, ["rotate-root", "--yes", "--json"], { env });
+    expect([code, JSON.parse(out)]).toEqual([0, { file: join(data, "root-token") }]);
+    expect(out).not.toContain(read());
+    expect(read()).not.toBe(old);
+    expect(statSync(join(data, "root-token")).mode & 0o777).toBe(0o600);
+    while ((await me(old)) === 200) await new Promise((resolve) => void setTimeout(resolve, 200));
+    expect([await me(old), await me(read())]).toEqual([401, 200]);
+    child.kill("SIGTERM");
+    expect((await end(child)).out).not.toContain(read());
   });
 
   it("PINAKES_LOG_LEVEL=debug tells of the system scopes", async () => {

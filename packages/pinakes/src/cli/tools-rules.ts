@@ -3,7 +3,8 @@ import type { RedactionRule } from "@pinakes/client";
 import { confirm, yesOption } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Outcome } from "./command.ts";
 import { fields, grid } from "./layout.ts";
-import { actorOptions, withStores, type Session } from "./session.ts";
+import { withClient, type ClientSession } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import { suggest } from "./suggest.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -37,17 +38,17 @@ before anything is stored; what is stored already stays as it is.`,
       throw new UsageError(`--drop, --mask and --sensitive belong to a rule that is set: pinakes tools rules set <tool>`);
     if (action === "list") {
       if (tool !== undefined) throw new UsageError(`"${tool}" is too much: pinakes tools rules list`);
-      return withStores(call, (session) => listed(call.terminal, session));
+      return withClient(call, (session) => listed(call.terminal, session));
     }
     if (tool === undefined) throw new UsageError(`say of which tool: pinakes tools rules ${action} <tool>`);
-    if (action === "delete") return withStores(call, (session) => deleted(call, session, tool));
+    if (action === "delete") return withClient(call, (session) => deleted(call, session, tool));
     const rule = { tool_name: tool, sensitive: given.has("sensitive"), drop: given.list("drop") ?? [], mask: given.list("mask") ?? [] };
     if (!rule.sensitive && rule.drop.length + rule.mask.length === 0)
       throw new UsageError("say what is not kept: --drop or --mask with paths such as input_args.password, or --sensitive for all.");
-    return withStores(
+    return withClient(
       call,
-      async ({ pinakes: { state }, caller }) => {
-        const put = await state.tools.putRule(caller, rule);
+      async ({ state }) => {
+        const put = await state.tools.putRule(rule);
         return { answer: put, show: () => fields(call.terminal, row(put)) };
       },
       { creates: true },
@@ -63,10 +64,10 @@ export const settings = defineCommand({
   examples: ["pinakes tools settings", "pinakes tools settings --hash-chain on"],
   run: async (call) => {
     const wanted = call.given.oneOf("hash-chain", ["on", "off"]);
-    return withStores(
+    return withClient(
       call,
-      async ({ pinakes: { state }, caller }) => {
-        const now = wanted === undefined ? await state.tools.settings(caller) : await state.tools.putSettings(caller, { hash_chain: wanted === "on" });
+      async ({ state }) => {
+        const now = wanted === undefined ? await state.tools.settings() : await state.tools.putSettings({ hash_chain: wanted === "on" });
         return { answer: now, show: () => fields(call.terminal, { "hash chain": now.hash_chain ? "on" : "off" }) };
       },
       { creates: wanted !== undefined },
@@ -83,15 +84,15 @@ function actionOf(word: string): (typeof actions)[number] {
   );
 }
 
-async function listed(terminal: Terminal, { pinakes: { state }, caller }: Session): Promise<Outcome> {
-  const all = await state.tools.rules(caller);
+async function listed(terminal: Terminal, { state }: ClientSession): Promise<Outcome> {
+  const all = await state.tools.rules();
   const none = "There are no rules: everything is kept. Make one: pinakes tools rules set <tool> --drop input_args.password";
   return { answer: all, show: () => (all.items.length === 0 ? none : grid(terminal, all.items.map(row), { whole: ["tool"] })) };
 }
 
-async function deleted(call: RuleCall, { pinakes: { state }, caller }: Session, tool: string): Promise<Outcome> {
+async function deleted(call: RuleCall, { state }: ClientSession, tool: string): Promise<Outcome> {
   await confirm(call, { what: `From now on all of what ${tool} is given and answers will be kept.`, unasked: "done" });
-  await state.tools.deleteRule(caller, tool);
+  await state.tools.deleteRule(tool);
   return { answer: { deleted: tool }, show: () => `The rule of ${tool} is removed.` };
 }
 

@@ -1,12 +1,13 @@
 /** `pinakes tools …`: the log of tool invocations, which is only added to. */
-import type { ToolGroup, ToolStatus } from "@pinakes/client";
+import type { NewToolInvocation, ToolGroup, ToolStatus } from "@pinakes/client";
 import { defineCommand, failureExitCode, type Given, type Group, type Options } from "./command.ts";
 import { aggregateOptions, aggregateText, askedAggregate } from "./metrics-aggregate.ts";
 import { ingestCommand } from "./metrics-ingest.ts";
 import { rangeOf, rangeOptions } from "./metrics-time.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import { checkPlace, exportInvocations } from "./tools-export.ts";
 import { rules, settings } from "./tools-rules.ts";
 import { chainText, invocationsText, invocationText } from "./tools-text.ts";
@@ -27,7 +28,7 @@ const filterOptions = {
 const ingest = ingestCommand({
   group: "tools",
   summary: "take in tool invocations from a file, or from a pipe; what the rules say is left out",
-  take: (state, caller, lines) => state.tools.ingestLines(caller, lines),
+  take: (state, rows) => state.tools.ingest(rows as readonly NewToolInvocation[]),
 });
 
 const list = defineCommand({
@@ -39,8 +40,8 @@ const list = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const query = { ...filterOf(given), order: given.oneOf("order", ["asc", "desc"] as const) };
-    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
-      const page = await readPages(given, (paging) => state.tools.list(caller, { ...query, ...paging }));
+    return withClient(call, async ({ state, place }) => {
+      const page = await readPages(given, (paging) => state.tools.list({ ...query, ...paging }));
       return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : invocationsText(terminal, page.items) + moreBelow(page)) };
     });
   },
@@ -54,8 +55,8 @@ const show = defineCommand({
   options: actorOptions,
   examples: ["pinakes tools show 2030-01-01 tool-8d1f…"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
-      const invocation = await state.tools.get(caller, call.words[0] as string, call.words[1] as string);
+    withClient(call, async ({ state }) => {
+      const invocation = await state.tools.get(call.words[0] as string, call.words[1] as string);
       return { answer: invocation, show: () => invocationText(call.terminal, invocation) };
     }),
 });
@@ -76,7 +77,7 @@ const exporting = defineCommand({
     const { given } = call;
     checkPlace(call);
     const query = { ...filterOf(given), format: given.oneOf("format", formats) ?? "ndjson" };
-    return withStores(call, async ({ pinakes: { state }, caller }) => exportInvocations(call, state.tools.export(caller, query)));
+    return withClient(call, async ({ state }) => exportInvocations(call, state.tools.export(query)));
   },
 });
 
@@ -91,8 +92,8 @@ const aggregate = defineCommand({
   ],
   run: async (call) => {
     const asked = askedAggregate(call.given, { groups, without: ["workflow_id"] }, Date.now());
-    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
-      const result = await state.tools.aggregate(caller, asked);
+    return withClient(call, async ({ state, place }) => {
+      const result = await state.tools.aggregate(asked);
       return { answer: result, show: () => aggregateText(call.terminal, result, place) };
     });
   },
@@ -106,8 +107,8 @@ const verify = defineCommand({
   options: actorOptions,
   examples: ["pinakes tools verify 2030-01-01"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
-      const check = await state.tools.verifyChain(caller, call.words[0] as string);
+    withClient(call, async ({ state }) => {
+      const check = await state.tools.verifyChain(call.words[0] as string);
       return { answer: check, show: () => chainText(call.terminal, check), code: check.intact ? 0 : failureExitCode };
     }),
 });

@@ -16,6 +16,7 @@ const exporting = defineCommand({
     ...actorOptions,
   },
   examples: ["pinakes transfer export ./out", "pinakes transfer export ./out --repositories kb --format dynamodb --gzip"],
+  localOnly: "it reads and writes files of this machine",
   run: (call) =>
     withStores(call, async ({ knowledge, caller }) => {
       const { given, terminal, words } = call;
@@ -42,6 +43,7 @@ const importing = defineCommand({
     ...actorOptions,
   },
   examples: ["pinakes transfer import ./out --dry-run"],
+  localOnly: "it reads and writes files of this machine",
   run: (call) =>
     withStores(
       call,

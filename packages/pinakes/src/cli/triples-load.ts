@@ -26,6 +26,7 @@ changes nothing.`,
     ...actorOptions,
   },
   examples: ["pinakes triples load kb/papers people.ttl", "gunzip -c dump.nq.gz | pinakes triples load kb/papers - --format nquads"],
+  localOnly: "RDF is read and stored as a stream",
   run: async (call) => {
     const { given, terminal, words } = call;
     const { repository, collection } = readAddress(words[0] as string);

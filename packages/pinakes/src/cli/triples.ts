@@ -1,9 +1,10 @@
 /** `pinakes triples …`: the graph of a collection, by pattern. */
 import { termText } from "../domain/rdf.ts";
-import { graphLimits, type PatternInput, type TripleView } from "../knowledge/index.ts";
+import { graphLimits, type TripleView } from "../knowledge/index.ts";
 import { rdfFormats, type RdfWriteFormat } from "../rdf/index.ts";
 import { defineCommand, UsageError, type Call, type Given, type Group, type Options } from "./command.ts";
 import { confirm, yesOption } from "./confirm.ts";
+import { withClient } from "./client-session.ts";
 import { count, grid } from "./layout.ts";
 import { moreBelow } from "./pages.ts";
 import { actorOptions, readAddress, withStores } from "./session.ts";
@@ -33,10 +34,10 @@ const query = defineCommand({
   examples: ["pinakes triples query kb/papers", "pinakes triples query kb/papers --p http://xmlns.com/foaf/0.1/name --limit 20"],
   run: async (call) => {
     const { given, terminal, words } = call;
-    const { repository, collection } = readAddress(words[0] as string);
+    const at = readAddress(words[0] as string);
     const limit = given.whole("limit", 1, graphLimits.pageTriplesMax);
-    return withStores(call, async ({ knowledge, caller }) => {
-      const page = await knowledge.graph.matchTriples(caller, repository, collection, { ...patternOf(given), limit, cursor: given.text("cursor") });
+    return withClient(call, async ({ knowledge }) => {
+      const page = await knowledge.graph.match(at, { ...patternOf(given), limit, cursor: given.text("cursor") });
       return { answer: page, show: () => (page.items.length === 0 ? "Nothing was found." : triplesText(terminal, page.items) + moreBelow(page)) };
     });
   },
@@ -54,6 +55,7 @@ const exportCommand = defineCommand({
     ...actorOptions,
   },
   examples: ["pinakes triples export kb/papers --out papers.nq", "pinakes triples export kb/papers --format turtle --g default"],
+  localOnly: "RDF is written as it is read from the stores",
   run: async (call) => {
     const { given, words } = call;
     const { repository, collection } = readAddress(words[0] as string);
@@ -74,14 +76,15 @@ const remove = defineCommand({
   examples: ["pinakes triples remove kb/papers --s https://example.org/ada", "pinakes triples remove kb/papers --yes"],
   run: async (call) => {
     const { given, words } = call;
-    const { repository, collection } = readAddress(words[0] as string);
+    const at = readAddress(words[0] as string);
     const pattern = patternOf(given);
-    return withStores(call, async ({ knowledge, caller }) => {
+    return withClient(call, async ({ knowledge }) => {
       const all = Object.keys(pattern).length === 0;
       // Whoever may not see it is not asked about it.
-      const { collection_id } = await knowledge.collection(caller, repository, collection);
-      if (all) await confirm(call, { what: `This removes every triple of ${repository}/${collection} for good.`, type: collection, unasked: "refused" });
-      const { removed } = await knowledge.graph.removeTriples(caller, repository, collection, all ? { confirm: collection_id } : pattern);
+      const { collection_id } = await knowledge.collections.get(at);
+      if (all)
+        await confirm(call, { what: `This removes every triple of ${at.repository}/${at.collection} for good.`, type: at.collection, unasked: "refused" });
+      const { removed } = await knowledge.graph.remove(at, all ? { confirm: collection_id } : pattern);
       return { answer: { removed }, show: () => `${count(removed, "triple")} removed.` };
     });
   },
@@ -89,7 +92,9 @@ const remove = defineCommand({
 
 export const triples: Group = { summary: "what a collection knows as triples of RDF", commands: { load, query, export: exportCommand, remove } };
 
-function patternOf(given: Call<keyof typeof patternOptions>["given"]): PatternInput {
+type Pattern = Readonly<Partial<Record<keyof typeof patternOptions, string>>>;
+
+function patternOf(given: Call<keyof typeof patternOptions>["given"]): Pattern {
   const entries = (["s", "p", "o", "g"] as const).map((place) => [place, given.text(place)] as const);
   return Object.fromEntries(entries.filter(([, text]) => text !== undefined));
 }

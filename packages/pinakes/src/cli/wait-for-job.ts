@@ -1,19 +1,18 @@
 /** Waits until a job is over, wherever it runs, and shows how far it is. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JobView } from "../knowledge/index.ts";
+import type { Job } from "@pinakes/client";
 import { ProgressBar } from "./progress-bar.ts";
-import type { Session } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 const pollMs = 100;
 
-export async function waitForJob({ knowledge, caller }: Session, begun: JobView, terminal: Terminal): Promise<JobView> {
+export async function waitForJob<View extends Job>(read: (jobId: string) => Promise<View>, begun: View, terminal: Terminal): Promise<View> {
   const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
   let job = begun;
   try {
     while (job.status === "queued" || job.status === "running") {
       await sleep(pollMs, undefined, { signal: terminal.signal });
-      job = await knowledge.jobs.get(caller, job.job_id);
+      job = await read(job.job_id);
       if (job.progress.total > 0) bar?.show(job.kind, job.progress.done, job.progress.total);
     }
     return job;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
@@ -9,8 +9,6 @@ import { failure, run } from "./test-terminal.ts";
 import { workflows } from "./workflows.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
-
 const base = await mkdtemp(join(tmpdir(), "pinakes-cli-workflows-"));
 afterAll(() => rm(base, { recursive: true, force: true }));
 const env = { PINAKES_DATA: join(base, "data") };

@@ -1,12 +1,11 @@
 /** `pinakes workflows …`: what runs, how far it has come, and what a person can do about it. */
-import type { Stored, Workflow, WorkflowStatus, WorkflowType, WorkflowWrite } from "@pinakes/client";
-import type { Caller } from "../domain/caller.ts";
-import type { State } from "../state/index.ts";
+import type { StateApi, Stored, Workflow, WorkflowStatus, WorkflowType, WorkflowWrite } from "@pinakes/client";
 import { confirm, confirmOptions } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Command, type Group, type Options } from "./command.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
-import { actorOptions, withStores } from "./session.ts";
+import { withClient } from "./client-session.ts";
+import { actorOptions } from "./session.ts";
 import { checkpointsText, checkpointText, resumedText, statsText, workflowsText, workflowText } from "./workflows-text.ts";
 
 const statuses = ["pending", "in_progress", "completed", "failed", "paused", "cancelled"] as const satisfies readonly WorkflowStatus[];
@@ -33,8 +32,8 @@ const list = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const query = { status: given.oneOf("status", statuses), type: given.oneOf("type", types), order: given.oneOf("order", orders) };
-    return withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
-      const page = await readPages(given, (paging) => state.workflows.list(caller, { ...query, ...paging }));
+    return withClient(call, async ({ state, place }) => {
+      const page = await readPages(given, (paging) => state.workflows.list({ ...query, ...paging }));
       return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : workflowsText(terminal, page.items) + moreBelow(page)) };
     });
   },
@@ -47,8 +46,8 @@ const show = defineCommand({
   options: actorOptions,
   examples: ["pinakes workflows show wf-1", "pinakes workflows show wf-1 --json"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller }) => {
-      const workflow = await state.workflows.get(caller, idOf(call));
+    withClient(call, async ({ state }) => {
+      const workflow = await state.workflows.get(idOf(call));
       return { answer: workflow, show: () => workflowText(call.terminal, workflow) };
     }),
 });
@@ -67,12 +66,12 @@ const checkpoints = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const [step, order] = [stepOf(given.text("step")), given.oneOf("order", orders)];
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withClient(call, async ({ state }) => {
       if (step !== undefined) {
-        const checkpoint = await state.workflows.checkpointAt(caller, idOf(call), step);
+        const checkpoint = await state.workflows.checkpointAt(idOf(call), step);
         return { answer: checkpoint, show: () => checkpointText(terminal, checkpoint) };
       }
-      const page = await readPages(given, (paging) => state.workflows.checkpoints(caller, idOf(call), { order, ...paging }));
+      const page = await readPages(given, (paging) => state.workflows.checkpoints(idOf(call), { order, ...paging }));
       return { answer: page, show: () => (page.items.length === 0 ? "It has no checkpoints." : checkpointsText(terminal, page.items) + moreBelow(page)) };
     });
   },
@@ -101,8 +100,8 @@ const resume = defineCommand({
     const [owner, leaseSeconds] = [given.text("owner"), given.whole("lease-seconds", 1, leaseSecondsMax)];
     if (owner === undefined && leaseSeconds !== undefined) throw new UsageError("--lease-seconds: say whose lease it is, with --owner NAME.");
     const options = { ...conditions(call), owner, leaseSeconds };
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
-      const resumed = await state.workflows.resume(caller, idOf(call), options);
+    return withClient(call, async ({ state }) => {
+      const resumed = await state.workflows.resume(idOf(call), options);
       return { answer: resumed, show: () => resumedText(terminal, resumed) };
     });
   },
@@ -116,12 +115,12 @@ const remove = defineCommand({
   examples: ["pinakes workflows delete wf-1", "pinakes workflows delete wf-1 --confirm"],
   run: async (call) => {
     const options = conditions(call);
-    return withStores(call, async ({ pinakes: { state }, caller }) => {
+    return withClient(call, async ({ state }) => {
       const id = idOf(call);
-      const { name, status } = await state.workflows.get(caller, id, { checkpoints: "none" });
+      const { name, status } = await state.workflows.get(id, { checkpoints: "none" });
       const what = `Workflow ${id} (${name}), which is ${status}, will be removed for good with all its checkpoints.`;
       await confirm(call, { what, type: id, unasked: "refused" });
-      await state.workflows.delete(caller, id, options);
+      await state.workflows.delete(id, options);
       return { answer: { deleted: id }, show: () => `Workflow ${id} is removed.` };
     });
   },
@@ -134,8 +133,8 @@ const stats = defineCommand({
   options: actorOptions,
   examples: ["pinakes workflows stats"],
   run: (call) =>
-    withStores(call, async ({ pinakes: { state }, caller, ...place }) => {
-      const counted = await state.workflows.stats(caller);
+    withClient(call, async ({ state, place }) => {
+      const counted = await state.workflows.stats();
       return { answer: counted, show: () => (counted.total === 0 ? nothingIn(place, "There are no workflows") : statsText(call.terminal, counted)) };
     }),
 });
@@ -145,7 +144,7 @@ export const workflows: Group = {
   commands: { list, show, checkpoints, start, pause, resume, retry, skip, complete, cancel, delete: remove, stats },
 };
 
-type Act = (state: State, caller: Caller, id: string, options: WorkflowWrite) => Promise<Stored<Workflow>>;
+type Act = (state: StateApi, id: string, options: WorkflowWrite) => Promise<Stored<Workflow>>;
 
 /** One change of its status. */
 function action(name: string, summary: string, act: Act): Command {
@@ -157,8 +156,8 @@ function action(name: string, summary: string, act: Act): Command {
     examples: [`pinakes workflows ${name} wf-1`],
     run: async (call) => {
       const options = conditions(call);
-      return withStores(call, async ({ pinakes: { state }, caller }) => {
-        const workflow = await act(state, caller, idOf(call), options);
+      return withClient(call, async ({ state }) => {
+        const workflow = await act(state, idOf(call), options);
         return { answer: workflow, show: () => workflowText(call.terminal, workflow) };
       });
     },

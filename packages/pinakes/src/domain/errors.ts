@@ -18,6 +18,7 @@ const statusOf = {
 } as const;
 
 export type ErrorCode = keyof typeof statusOf;
+export const errorCodes = Object.keys(statusOf) as readonly ErrorCode[];
 
 export interface ErrorContext {
   /** The etag the item has now, where a condition on it failed. */

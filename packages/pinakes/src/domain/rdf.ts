@@ -94,6 +94,11 @@ export function datatypeOf(text: TermText): string {
   return term.datatype ?? xsdString;
 }
 
+/** What a label of a blank node begins with, and what follows (BLANK_NODE_LABEL of the grammars), as parts of a character class. */
+export const blankLabelStart =
+  "A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}_0-9";
+export const blankLabelRest = `${blankLabelStart}\\-\\u00b7\\u0300-\\u036f\\u203f\\u2040`;
+
 export function isLanguage(text: string): boolean {
   return languagePattern.test(text);
 }

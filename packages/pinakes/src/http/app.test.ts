@@ -1,8 +1,9 @@
 import { connect } from "node:net";
 import { once } from "node:events";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
 import { tenantScope } from "../domain/scope.ts";
+import { proveServer, signLocalToken } from "../identity/index.ts";
 import { open, type Pinakes } from "../open.ts";
 import { failure } from "../testing/object-store/fixture.ts";
 import { createApp } from "./app.ts";
@@ -23,6 +24,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     lifecycle: pinakes.lifecycle,
     lateWrites: () => pinakes.lateWrites(),
     auditFigures: () => pinakes.auditFigures(),
+    places: pinakes.places,
     deletionLagSecondsMax: pinakes.deletionLagSecondsMax,
     state: pinakes.state,
     identity: pinakes.identity,
@@ -52,7 +54,7 @@ describe("http: system routes", () => {
     await pinakes.vectors.create(scope, "secret-collection", { dims: 2 });
     await pinakes.vectors.append(scope, "secret-collection", { upsert: [{ id: "a", vector: [1, 2] }] });
     const read = async (): Promise<string> => (await (await createApp(pinakes)).request("/metrics")).text();
-    await vi.waitFor(async () => expect(await read()).toMatch(/^pinakes_vectors_folds_total 1$/m), { timeout: 30_000 });
+    await expect.poll(read).toMatch(/^pinakes_vectors_folds_total 1$/m);
     const text = await read();
     expect(text).toMatch(/^# TYPE pinakes_vectors_oldest_pending_delta_age_seconds gauge$/m);
     expect(text).toMatch(/^pinakes_vectors_rows_written_total 1$/m);
@@ -83,7 +85,7 @@ describe("http: system routes", () => {
     expect(answer).toEqual({
       name: "pinakes",
       version: "0.1.0",
-      database: "project-ascension-db",
+      database: "pinakes",
       uptime_ms: expect.any(Number) as number,
       items: { engine: "memory", index_reads: "strong", batch_operations_max: 100, durable: false },
       objects: { driver: "memory", conditional_put: true, durable: false },
@@ -112,6 +114,24 @@ describe("http: errors", () => {
       retryable: false,
       request_id: "mine-1",
     });
+  });
+
+  it("a token of the local operator counts over loopback only", async () => {
+    const secret = "a secret of this start";
+    pinakes.identity.acceptLocalOperator(secret);
+    const app = await createApp(pinakes);
+    const token = signLocalToken(secret, { caller: { tenant: "default", userId: "root" } }, Date.now());
+    const from = async (remoteAddress: string, headers: Record<string, string> = {}) => {
+      const init = { headers: { authorization: `Bearer ${token}`, "x-pinakes-challenge": "c", ...headers } };
+      const response = await app.request("/v1/me", init, { incoming: { socket: { remoteAddress } } });
+      return [response.status, response.headers.get("x-pinakes-proof")];
+    };
+    const proof = proveServer(secret, "c");
+    for (const address of ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"]) expect([address, ...(await from(address))]).toEqual([address, 200, proof]);
+    for (const address of ["10.0.0.9", "192.168.1.2", "::ffff:10.0.0.9", "fe80::1", "127.0.0.1.example", "unknown"])
+      expect([address, ...(await from(address))]).toEqual([address, 401, null]);
+    for (const name of ["forwarded", "x-forwarded-for", "x-real-ip", "via"])
+      expect([name, ...(await from("127.0.0.1", { [name]: "x" }))]).toEqual([name, 401, null]);
   });
 
   it("a request id that could break a log or header is replaced", async () => {

@@ -1,7 +1,9 @@
 /** The HTTP interface: every route there is, mounted. A route only translates; what it answers comes from `Pinakes`. */
 import { Hono } from "hono";
+import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import type { Pinakes } from "../open.ts";
-import { mount, mountReference, openIdempotencyStore, RateLimiter, type KitEnv, type Logger, type Route } from "./kit/index.ts";
+import { apiInfo } from "./api-info.ts";
+import { EventStreams, mount, mountReference, openIdempotencyStore, RateLimiter, type KitEnv, type Logger, type Route } from "./kit/index.ts";
 import { mountConsole } from "./console.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { containerRoutes } from "./routes/containers.ts";
@@ -17,6 +19,7 @@ import { memoryRoutes } from "./routes/memories.ts";
 import { metricRoutes } from "./routes/metrics.ts";
 import { migrationRoutes } from "./routes/migrations.ts";
 import { operationRoutes } from "./routes/operation.ts";
+import { quarantineRoutes } from "./routes/quarantine.ts";
 import { lifecycleRoutes } from "./routes/operations.ts";
 import { pipelineRoutes } from "./routes/pipelines.ts";
 import { provenanceRoutes } from "./routes/provenance.ts";
@@ -41,6 +44,8 @@ export interface AppOptions {
   readonly allowedOrigins?: readonly string[];
   /** Requests of one user in a second; twice as many at once. 1,000 when absent. */
   readonly requestsPerSecond?: number;
+  /** How many event streams there may be; the defaults when absent. */
+  readonly connections?: Pick<ConnectionLimits, "eventStreamsMax" | "eventStreamsPerUserMax">;
   /** Another one than that makes, failed attempts to sign in included; for tests. */
   readonly limiter?: RateLimiter;
   /** Where the web page was built; none at `/` when absent. */
@@ -60,6 +65,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
   mount(app, routes, {
     authenticate: (credentials) => pinakes.identity.authenticate(credentials),
     limiter,
+    streams: new EventStreams(options.connections ?? connectionDefaults),
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
     ...(around === undefined ? {} : { around }),
@@ -68,7 +74,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
   });
   const { version } = pinakes.info();
-  mountReference(app, routes, { title: "Pinakes", version, description: "The data plane of AI agents: what they know and what they did." });
+  mountReference(app, routes, apiInfo(version));
   if (options.console !== undefined) mountConsole(app, options.console, routes);
   return app;
 }
@@ -100,6 +106,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...jobRoutes(knowledge, identity),
     ...lifecycleRoutes(knowledge),
     ...fsckRoutes(knowledge),
+    ...quarantineRoutes(knowledge),
     ...operationRoutes(pinakes),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),

@@ -1,12 +1,14 @@
 /**
  * The web page at `/`, from the folder that its build made. All files are read at the start and kept compressed; those whose name holds
- * their hash may be kept by browsers for good. Every address that no route has is the page itself: it knows its own pages.
+ * their hash may be kept by browsers for good. Addresses that the page knows are the page itself; others are not found, which browsers
+ * are told by the page as well.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Context, Hono } from "hono";
+import { isConsoleRoute } from "./console-routes.ts";
 import type { KitEnv, Route } from "./kit/index.ts";
 import { isUnchanged, quoteEtag } from "./kit/etag.ts";
 
@@ -44,27 +46,31 @@ export function hasConsole(folder: string): boolean {
   return existsSync(join(folder, "index.html"));
 }
 
-/** To be called last: what no route answered is the page's. */
+/** To be called last: what no route answered may be the page's. */
 export function mountConsole(app: Hono<KitEnv>, folder: string, routes: readonly Route[]): void {
   const files = readFiles(folder);
+  const page = files.get("index.html");
   const taken = new Set(["docs", "assets", ...routes.map(({ path }) => firstSegment(path.text))]);
   app.get("*", async (c, next) => {
     const { path } = c.req;
-    const file = files.get(path.slice(1)) ?? (taken.has(firstSegment(path)) ? undefined : files.get("index.html"));
-    return file === undefined ? next() : answer(c, file);
+    const file = files.get(path.slice(1)) ?? (isConsoleRoute(path) ? page : undefined);
+    if (file !== undefined) return answer(c, file);
+    // Who follows an old link in a browser sees the page's own words; a program gets a problem.
+    const browses = !taken.has(firstSegment(path)) && c.req.header("accept")?.includes("text/html") === true;
+    return browses && page !== undefined ? answer(c, page, 404) : next();
   });
 }
 
-function answer(c: Context<KitEnv>, { type, bytes, zipped, etag, immutable }: ConsoleFile): Response {
+function answer(c: Context<KitEnv>, { type, bytes, zipped, etag, immutable }: ConsoleFile, status = 200): Response {
   const headers: Record<string, string> = {
     etag: quoteEtag(etag),
     "cache-control": immutable ? "public, max-age=31536000, immutable" : "no-cache",
     vary: "accept-encoding",
     "content-security-policy": policy,
   };
-  if (isUnchanged(c.req.header("if-none-match") ?? null, etag)) return new Response(null, { status: 304, headers });
+  if (status === 200 && isUnchanged(c.req.header("if-none-match") ?? null, etag)) return new Response(null, { status: 304, headers });
   const zips = c.req.header("accept-encoding")?.includes("gzip") === true;
-  return new Response(zips ? zipped : bytes, { headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) } });
+  return new Response(zips ? zipped : bytes, { status, headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) } });
 }
 
 function readFiles(folder: string): ReadonlyMap<string, ConsoleFile> {

@@ -52,7 +52,19 @@ export function metricsText(pinakes: Pinakes, now: number): string {
     Object.entries(entries).flatMap(([name, [value, help]]) =>
       value === undefined ? [] : [`# HELP pinakes_vectors_${name} ${help}`, `# TYPE pinakes_vectors_${name} ${type}`, `pinakes_vectors_${name} ${value}`],
     );
-  return `${[...lines("gauge", gauges), ...lines("counter", counters), ...ended, ...audited(found)].join("\n")}\n`;
+  return `${[...lines("gauge", gauges), ...lines("counter", counters), ...ended, ...placed(pinakes.places), ...audited(found)].join("\n")}\n`;
+}
+
+function placed(places: Pinakes["places"]): readonly string[] {
+  const figures = [
+    ["pinakes_places_taken", "places", "Queries, searches, exports and evaluation runs under way."],
+    ["pinakes_places_waiting", "waiting", "Those that wait for a place; more of them are answered with 429."],
+  ] as const;
+  return figures.flatMap(([name, figure, help]) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} gauge`,
+    ...(["queries", "searches", "exports", "evaluations"] as const).map((kind) => `${name}{kind="${kind}"} ${places[kind].usage[figure]}`),
+  ]);
 }
 
 /** Every kind, also those of which there is none: an alert needs a 0 to fall back to. */

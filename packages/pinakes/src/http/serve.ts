@@ -1,9 +1,11 @@
 /** An app on a socket. */
-import type { Server } from "node:http";
+import type { Server, ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
+import { createAdaptorServer, type Http2Bindings, type HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
+import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import { PinakesError } from "../domain/errors.ts";
+import { boundConnections } from "./connections.ts";
 import { answeringLast } from "./unread-body.ts";
 
 export interface RunningServer {
@@ -15,13 +17,34 @@ export interface RunningServer {
 
 const closeMsMax = 5_000;
 
-export async function serve(app: Pick<Hono, "fetch">, { host, port }: { host: string; port: number }): Promise<RunningServer> {
-  const server = createAdaptorServer({ fetch: answeringLast((request, bindings) => app.fetch(request, bindings)) }) as Server;
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The defaults when absent. */
+  readonly connections?: ConnectionLimits;
+}
+
+/** How often Node looks for requests that are late. */
+const checkMsMax = 5_000;
+
+export async function serve(app: Pick<Hono, "fetch">, { host, port, connections = connectionDefaults }: ServeOptions): Promise<RunningServer> {
+  const fetch = answeringLast((request, bindings: HttpBindings | Http2Bindings) => app.fetch(request, bindings));
+  const server = createAdaptorServer({ fetch, serverOptions: timeouts(connections) }) as Server;
+  boundConnections(server, connections);
   const idle = watchRequests(server);
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
   const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
   return { url: `http://${shown}:${address.port}`, close: () => close(server, idle) };
+}
+
+function timeouts({ headersTimeoutSeconds, requestTimeoutSeconds, keepAliveTimeoutSeconds }: ConnectionLimits): ServerOptions {
+  return {
+    headersTimeout: headersTimeoutSeconds * 1000,
+    requestTimeout: requestTimeoutSeconds * 1000,
+    keepAliveTimeout: keepAliveTimeoutSeconds * 1000,
+    connectionsCheckingInterval: Math.min(checkMsMax, headersTimeoutSeconds * 500),
+  };
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {

@@ -7,7 +7,7 @@ import { requireCaller, type Caller } from "../domain/caller.ts";
 
 export interface Authenticated {
   readonly caller: Caller;
-  readonly via: "root" | "key" | "token" | "session";
+  readonly via: "root" | "key" | "token" | "session" | "embedded" | "local";
   /** The key that was used, or that the session was made from. */
   readonly keyId?: string;
   /** Epoch milliseconds. */

@@ -7,7 +7,7 @@ import { around, engines, identityScope, testIdentity } from "./test-identity.ts
 const uniform = /^This credential is not valid: it is wrong, was revoked or has expired\./;
 
 describe.each(engines)("API keys on %s", (engine) => {
-  it("R-LISA-71 a key is its user, groups and role in its workspace, shown once and kept as a hash", async () => {
+  it("a key is its user, groups and role in its workspace, shown once and kept as a hash", async () => {
     await using t = await testIdentity(engine);
     const made = await t.identity.keys.create(t.root, { user_id: "u1", workspace_id: "w1", groups: ["g", "h", "g"], role: "repository_admin", name: "CI" });
     expect(made).toMatchObject({

@@ -48,7 +48,7 @@ export interface Keys {
   create(auth: Authenticated, input: CreateKey): Promise<CreatedKey>;
   /** Newest first. The root token names the workspace (`default` when it does not). */
   list(auth: Authenticated, options?: ListKeys): Promise<PageOf<KeyInfo>>;
-  revoke(auth: Authenticated, keyId: string): Promise<void>;
+  revoke(auth: Authenticated, keyId: string, options?: { readonly workspace_id?: string | undefined }): Promise<void>;
 }
 
 const keyPattern = /^pk_([0-9a-f]{20})_([A-Za-z0-9_-]{43})$/;
@@ -111,14 +111,16 @@ export class KeyRing implements Keys {
     return { items: page.items.map(infoOf), ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
   }
 
-  async revoke(auth: Authenticated, keyId: string): Promise<void> {
+  /** `workspace_id`: only if it is a key of that workspace; for the root token, which may revoke any. */
+  async revoke(auth: Authenticated, keyId: string, { workspace_id }: { readonly workspace_id?: string | undefined } = {}): Promise<void> {
     requireAdmin(auth);
     requireWrite(auth);
     const absent = () =>
       new PinakesError("NOT_FOUND", "Your workspace has no key with this id. GET /v1/keys lists the keys; the id is the part between pk_ and _.");
     if (typeof keyId !== "string" || !keyIdPattern.test(keyId)) throw absent();
     const record = await this.#records.read(this.#scope, { id: keyId });
-    if (record === undefined || (auth.via !== "root" && record.workspace_id !== auth.caller.scope.tenant)) throw absent();
+    if (record === undefined || (workspace_id !== undefined && record.workspace_id !== workspace_id)) throw absent();
+    if (auth.via !== "root" && record.workspace_id !== auth.caller.scope.tenant) throw absent();
     try {
       await this.#records.delete(this.#scope, { id: keyId });
     } catch (error) {

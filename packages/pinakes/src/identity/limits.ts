@@ -16,6 +16,8 @@ export const identityLimits = Object.freeze({
   notesWaitingMax: 1_000,
   sessionMs: 12 * 3_600_000,
   oneTimeTokenMs: 15 * 60_000,
+  /** A command signs a new token for each request. */
+  localTokenMs: 60_000,
   rootTokenCharsMax: 1_024,
   /** A shorter root token works, and is warned of. */
   rootTokenCharsAdvised: 32,

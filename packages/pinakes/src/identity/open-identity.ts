@@ -4,12 +4,14 @@
  * Everything is kept under the system's own tenant `pinakes.identity`, which no caller can have. Authentication reads at most one item
  * for a key and two for a session, none of them through an index. Nothing that is refused tells whether a key exists.
  */
+import type { Caller } from "../domain/caller.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ItemStore } from "../ports/item-store.ts";
-import { describeMe, nothingGiven, refused, type Authenticated, type Me } from "./authenticated.ts";
+import { describeMe, grant, nothingGiven, refused, type Authenticated, type Me } from "./authenticated.ts";
 import { KeyRing, type Keys } from "./keys.ts";
 import { identityLimits } from "./limits.ts";
+import { LocalOperator } from "./local-operator.ts";
 import { Notes } from "./notes.ts";
 import { readOidcSettings, type OidcSettings } from "./oidc-settings.ts";
 import { identityTenant, keyContainer, sessionContainer, workspaceContainer } from "./records.ts";
@@ -35,11 +37,21 @@ export interface Credentials {
   readonly csrf?: string | undefined;
   /** GET, HEAD and OPTIONS: a session needs no CSRF token for them. */
   readonly safeMethod: boolean;
+  /** The request came over loopback and through no proxy: only then a token of the local operator counts. */
+  readonly fromLoopback?: boolean | undefined;
 }
 
 export interface Identity {
   authenticate(credentials: Credentials): Promise<Authenticated>;
   me(auth: Authenticated): Me;
+  /** For the program that embeds Pinakes: it acts as the caller that it made. Requests never come this way. */
+  embedded(caller: Caller): Authenticated;
+  /** The operator's: another token is the root token from now on. */
+  replaceRootToken(token: string): void;
+  /** The operator's: from now on, tokens signed with this secret are those of commands on this machine. */
+  acceptLocalOperator(secret: string): void;
+  /** Proves to such a command that this is the server whose secret it knows; absent where there is none. */
+  proveServer(challenge: string): string | undefined;
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
@@ -67,8 +79,11 @@ export async function openIdentity({ items, system, clock, rootToken, oidc = [],
   await workspaces.ensure(defaultWorkspace, "root");
   const keys = new KeyRing({ records: keyRecords, scope, clock, notes, workspaces });
 
-  const byBearer = async (bearer: string): Promise<Authenticated> => {
+  const local = new LocalOperator(clock, root);
+
+  const byBearer = async (bearer: string, fromLoopback = false): Promise<Authenticated> => {
     if (typeof bearer !== "string" || bearer.length > identityLimits.bearerCharsMax) throw refused();
+    if (LocalOperator.looksLike(bearer) && !root.matches(bearer)) return local.authenticate(bearer, fromLoopback);
     if (root.matches(bearer)) return root.auth;
     if (bearer.startsWith("pk_")) return keys.authenticate(bearer);
     const auth = await tokens.authenticate(bearer);
@@ -76,16 +91,20 @@ export async function openIdentity({ items, system, clock, rootToken, oidc = [],
     return auth;
   };
 
-  const sessions = new SessionBook({ records: sessionRecords, scope, clock, keys, root, byBearer });
+  const sessions = new SessionBook({ records: sessionRecords, scope, clock, keys, root, byBearer: (bearer) => byBearer(bearer) });
   const close = (): Promise<void> => notes.idle();
   return Object.freeze({
-    async authenticate({ bearer, sessionCookie, csrf, safeMethod }: Credentials) {
-      if (bearer !== undefined) return byBearer(bearer);
+    async authenticate({ bearer, sessionCookie, csrf, safeMethod, fromLoopback }: Credentials) {
+      if (bearer !== undefined) return byBearer(bearer, fromLoopback);
       // A cookie that was cleared arrives as an empty one.
       if (sessionCookie === undefined || sessionCookie === "") throw nothingGiven();
       return sessions.authenticate(sessionCookie, { csrf, safeMethod });
     },
     me: describeMe,
+    embedded: (caller: Caller) => grant({ caller, via: "embedded" }),
+    replaceRootToken: (token: string) => root.replace(token),
+    acceptLocalOperator: (secret: string) => local.accept(secret),
+    proveServer: (challenge: string) => local.prove(challenge),
     keys,
     sessions,
     workspaces,

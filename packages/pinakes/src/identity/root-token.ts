@@ -9,22 +9,40 @@ export const defaultWorkspace = "default";
 
 export class RootToken {
   /** Absent: no credential is the root token. */
-  readonly sha256: string | null;
+  #sha256: string | null;
+  readonly #log: (line: string) => void;
   readonly auth: Authenticated = grant({ caller: makeCaller({ tenant: defaultWorkspace, userId: "root", role: "admin" }), via: "root" });
 
   constructor(token: string | undefined, log: (line: string) => void) {
-    this.sha256 = token === undefined ? null : sha256(checkRootToken(token));
-    if (token !== undefined && token.length < identityLimits.rootTokenCharsAdvised)
-      log(`identity: the root token has ${token.length} characters; one of ${identityLimits.rootTokenCharsAdvised} random ones or more cannot be guessed`);
+    this.#log = log;
+    this.#sha256 = token === undefined ? null : this.#checked(token);
+  }
+
+  get sha256(): string | null {
+    return this.#sha256;
+  }
+
+  /** From now on another token is the root token; sessions that were made from the one before end with it. */
+  replace(token: string): void {
+    this.#sha256 = this.#checked(token);
+  }
+
+  #checked(token: string): string {
+    const hash = sha256(checkRootToken(token));
+    if (token.length < identityLimits.rootTokenCharsAdvised)
+      this.#log(
+        `identity: the root token has ${token.length} characters; one of ${identityLimits.rootTokenCharsAdvised} random ones or more cannot be guessed`,
+      );
+    return hash;
   }
 
   matches(bearer: string): boolean {
-    return this.sha256 !== null && hasHash(bearer, this.sha256);
+    return this.#sha256 !== null && hasHash(bearer, this.#sha256);
   }
 
   /** Whether this is (still) the hash of the root token. */
   hasHash(sha256Hex: string): boolean {
-    return this.sha256 === sha256Hex;
+    return this.#sha256 === sha256Hex;
   }
 }
 

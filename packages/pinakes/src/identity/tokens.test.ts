@@ -34,7 +34,7 @@ async function fixture(settings: Partial<OidcSettings> = {}, keys?: readonly Iss
 const uniform = "wrong, was revoked or has expired";
 
 describe("a token", () => {
-  it("R-LISA-71 is its user, groups and workspace, with the role that its groups have", async () => {
+  it("is its user, groups and workspace, with the role that its groups have", async () => {
     await using f = await fixture({ adminGroups: ["ops", "chiefs"], repositoryAdminGroups: ["rag"] });
     const auth = await f.t.by(await f.issuer.token({ groups: ["g", "h"] }));
     expect(auth).toMatchObject({ via: "token", expiresAt: (f.now + 300) * 1000, caller: { userId: "u1", groups: ["g", "h"], role: "user" } });

@@ -2,12 +2,17 @@
  * Work that is done again and again in the background, one run at a time. A failing run is logged, remembered for the readiness
  * check, and tried again at the next turn; it never stops the process, and the timer never keeps one alive.
  */
+import { reasonOf, type Log } from "../domain/log.ts";
+
 export interface PeriodicOptions {
   readonly name: string;
   readonly everyMs: number;
-  /** Gets a signal that is aborted by `stop`; it should end soon after. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
-  readonly log: (line: string) => void;
+  /**
+   * Gets a signal that is aborted by `stop`; it should end soon after. Work that goes on until then calls `succeeded` whenever a part of it
+   * went well: what failed before is over, and readiness must not tell of it any more.
+   */
+  readonly run: (signal: AbortSignal, succeeded: () => void) => Promise<void>;
+  readonly log: Log;
 }
 
 export interface PeriodicStatus {
@@ -60,17 +65,21 @@ export class Periodic {
   async runOnce(): Promise<void> {
     const { name, run, log } = this.#options;
     try {
-      await run(this.#stopping.signal);
-      this.#failuresInARow = 0;
-      this.#lastError = undefined;
+      await run(this.#stopping.signal, () => this.#succeeded());
+      this.#succeeded();
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       this.#failuresInARow += 1;
       this.#lastError = error instanceof Error ? error.message : String(error);
-      log(`${name} failed (${this.#failuresInARow} in a row): ${this.#lastError}`);
+      log(`${name} failed (${this.#failuresInARow} in a row): ${reasonOf(error)}`, "error", { work: name, failures: this.#failuresInARow });
     } finally {
       this.#runs += 1;
     }
+  }
+
+  #succeeded(): void {
+    this.#failuresInARow = 0;
+    this.#lastError = undefined;
   }
 
   /** Resolves when the run under way has ended. */

@@ -5,6 +5,7 @@
 import { noteSession } from "./noted-sessions.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
+import type { WriteOutcomes } from "./write-probe.ts";
 
 /** Steps of one container in one run, so that a large backlog in one does not keep the others waiting. */
 const stepsMax = 10;
@@ -41,8 +42,8 @@ async function sweepContainer(items: Pick<ItemStore, "purgeExpired">, scope: Sys
   return purged;
 }
 
-/** The same store, keeping a list of the containers that were opened through it: those the sweeper looks after. */
-export function recordingContainers(store: ItemStore, opened: Set<string>): ItemStore {
+/** The same store, keeping a list of the containers that were opened through it, which the sweeper looks after, and how its last write ended. */
+export function recordingContainers(store: ItemStore, opened: Set<string>, outcomes: WriteOutcomes): ItemStore {
   return {
     capabilities: store.capabilities,
     async openContainer(definition, options) {
@@ -53,8 +54,8 @@ export function recordingContainers(store: ItemStore, opened: Set<string>): Item
     read: (scope, container, key, options) => store.read(scope, container, key, options),
     readRaw: (scope, container, key, options) => store.readRaw(scope, container, key, options),
     readMany: (scope, container, keys) => store.readMany(scope, container, keys),
-    write: async (scope, container, partition, operation) => noting(container, await store.write(scope, container, partition, operation)),
-    batch: async (scope, container, partition, operations) => noting(container, await store.batch(scope, container, partition, operations)),
+    write: async (scope, container, partition, operation) => noting(container, await outcomes.of(store.write(scope, container, partition, operation))),
+    batch: async (scope, container, partition, operations) => noting(container, await outcomes.of(store.batch(scope, container, partition, operations))),
     query: (scope, container, query) => store.query(scope, container, query),
     count: (scope, container, query) => store.count(scope, container, query),
     deletePartition: (scope, container, partition, options) => store.deletePartition(scope, container, partition, options),

@@ -11,11 +11,12 @@ export {
   type FsckInput,
   type AuditReport,
 } from "./audit/index.ts";
+export { quarantineLimits, type QuarantineQuery } from "./quarantine/index.ts";
 export { Knowledge } from "./knowledge.ts";
 export type { DeleteOptions } from "./jobs/begin-work.ts";
 export { deletionWarnings } from "./jobs/deletion-lag.ts";
 export type { ListPage } from "./paging.ts";
-export { knowledgeLimits, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
+export { knowledgeLimits, openPlaces, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./parts.ts";
 export type {
   CollectionChange,
@@ -39,13 +40,14 @@ export { managementOperations, managementSchema } from "./librarian-request.ts";
 export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-desk.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
 export type { CollectionName } from "./search/query-answer.ts";
-export type { LoadError, LoadInput, LoadResult } from "./graph/load-triples.ts";
+export { stoppedLoad, type LoadError, type LoadInput, type LoadResult } from "./graph/load-triples.ts";
 export type { SparqlAnswer, SparqlInput, SparqlSettings, SparqlUpdated } from "./graph/ask-sparql.ts";
-export type { PatternInput, TermInput, TripleInput, TripleView } from "./graph/triple-view.ts";
+export { tripleView, type PatternInput, type TermInput, type TripleInput, type TripleView } from "./graph/triple-view.ts";
 export { textWindowCharsMax } from "./documents/document-text.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
-export type { UploadInput } from "./documents/upload.ts";
-export type { SearchInput } from "./search/search-input.ts";
+export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
+export { calibrate, refusals } from "./evaluation/calibrate.ts";
+export type { SearchInput, SearchPlace } from "./search/search-input.ts";
 export type { Citation, GraphEdgeView, GraphEntityView, GraphSourceView, SearchHit, SearchMode, SearchResult } from "./search/search-result.ts";
 export type { ProvenanceView } from "./search/provenance.ts";
 export type { GraphSettings } from "./extraction/index.ts";

@@ -8,10 +8,12 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import type { EmbeddingModel } from "../ports/embedder.ts";
 import type { Activity } from "./activity.ts";
 import type { Audit } from "./audit/index.ts";
+import type { Quarantine } from "./quarantine/index.ts";
 import { verifyCitations, type CitationCheck, type CitationToVerify } from "./citations.ts";
 import type { TextQuery, TextWindow } from "./documents/document-text.ts";
 import type { DocumentTriple } from "./documents/document-triples.ts";
 import type { Content, DocumentQuery, Passage } from "./documents/documents.ts";
+import { beginDeletingDocuments } from "./documents/delete-all.ts";
 import type { Grants } from "./documents/grants.ts";
 import { openForUploads, takeUpload, takeUploads } from "./documents/take-uploads.ts";
 import type { UploadInput } from "./documents/upload.ts";
@@ -25,15 +27,18 @@ import { deleteCollection, deleteRepository, reindexCollection, restoreCollectio
 import type { JobDesk } from "./jobs/job-desk.ts";
 import type { OperationQuery } from "./jobs/operation-desk.ts";
 import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
+import { chunkingWarnings } from "./model/chunking-warnings.ts";
 import { CollectionDesk, type CollectionChoice } from "./model/collection-desk.ts";
+import { conditionOn } from "./model/conditions.ts";
 import type { CollectionPatch, NewCollection, OpenCollection } from "./model/collections.ts";
 import { dayMs, trashMs } from "./limits.ts";
 import { checkLimit, type CollectionQuery } from "./model/list-collections.ts";
-import type { VersionInfo } from "./model/records.ts";
+import type { Stored } from "./model/library.ts";
+import type { RepositoryRecord, VersionInfo } from "./model/records.ts";
 import type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 import { Librarian } from "./librarian.ts";
 import type { OwnVectors } from "./own-vectors.ts";
-import type { ListPage, Paging } from "./paging.ts";
+import type { ListPage, Paging, Totalled } from "./paging.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import type { PipelineDesk } from "./pipelines/index.ts";
 import { answerQuery } from "./search/answer-query.ts";
@@ -62,6 +67,7 @@ import {
   type OperationView,
   type RepositoryView,
   type UploadedDocument,
+  type Warned,
 } from "./views.ts";
 
 export class Knowledge {
@@ -78,6 +84,8 @@ export class Knowledge {
   readonly rows: OwnVectors;
   /** What every store holds beside what the records say. */
   readonly audit: Audit;
+  /** What repairs took away, and the way back. */
+  readonly quarantine: Quarantine;
   /** Triples of collections, by pattern and by SPARQL. */
   readonly graph: GraphDesk;
   /** Collections kept in step with folders and buckets. */
@@ -99,6 +107,7 @@ export class Knowledge {
     this.rows = services.rows;
     this.graph = services.graph;
     this.audit = services.audit;
+    this.quarantine = services.quarantine;
     this.pipelines = services.pipelineDesk;
     this.evaluations = services.evaluations;
     this.jobs = services.jobDesk;
@@ -114,8 +123,14 @@ export class Knowledge {
     return (this.#parts.trashMs ?? trashMs) / dayMs;
   }
 
-  async createRepository(caller: Caller, input: NewRepository): Promise<RepositoryView> {
-    return repositoryView(await this.#of.repositories.create(caller, input));
+  async createRepository(caller: Caller, input: NewRepository): Promise<Warned<RepositoryView>> {
+    return this.#changedRepository(await this.#of.repositories.create(caller, input));
+  }
+
+  async #changedRepository(stored: Stored<RepositoryRecord>): Promise<Warned<RepositoryView>> {
+    const { chunking_strategy, embedding_model } = stored.record;
+    const warnings = chunking_strategy === null ? [] : await chunkingWarnings(this.#parts, chunking_strategy, embedding_model);
+    return { ...repositoryView(stored), ...(warnings.length === 0 ? {} : { warnings }) };
   }
 
   /** `me` is the caller's own. */
@@ -123,13 +138,14 @@ export class Knowledge {
     return repositoryView(await this.#of.repositories.get(caller, repositoryId));
   }
 
-  async listRepositories(caller: Caller, { limit, cursor }: Paging = {}): Promise<ListPage<RepositoryView>> {
+  async listRepositories(caller: Caller, { limit, cursor, include_total }: Paging & Totalled = {}): Promise<ListPage<RepositoryView>> {
     const page = await this.#of.repositories.list(caller, { limit: checkLimit(limit), cursor });
-    return { items: page.items.map(repositoryView), next_cursor: page.cursor ?? null };
+    const total = include_total === true ? { total: await this.#of.repositories.count(caller) } : {};
+    return { items: page.items.map(repositoryView), next_cursor: page.cursor ?? null, ...total };
   }
 
-  async updateRepository(caller: Caller, repositoryId: string, patch: RepositoryPatch, ifMatch?: string): Promise<RepositoryView> {
-    return repositoryView(await this.#of.repositories.update(caller, repositoryId, patch, ifMatch));
+  async updateRepository(caller: Caller, repositoryId: string, patch: RepositoryPatch, ifMatch?: string): Promise<Warned<RepositoryView>> {
+    return this.#changedRepository(await conditionOn(`Repository "${repositoryId}"`, this.#of.repositories.update(caller, repositoryId, patch, ifMatch)));
   }
 
   /** With all its collections, for good; `confirm` must be the id. */
@@ -137,15 +153,15 @@ export class Knowledge {
     return deleteRepository(this.#of, caller, repositoryId, { confirm, ifMatch });
   }
 
-  async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
-    return this.#collections.create(caller, repositoryId, input);
+  async createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<Warned<CollectionView>> {
+    return this.#collections.create(caller, repositoryId, input, this.#of.pipelines);
   }
 
   async collection(caller: Caller, repositoryId: string, collectionId: string, options: CollectionChoice = {}): Promise<CollectionView> {
     return this.#collections.get(caller, repositoryId, collectionId, options);
   }
 
-  async listCollections(caller: Caller, query: CollectionQuery = {}): Promise<ListPage<CollectionView>> {
+  async listCollections(caller: Caller, query: CollectionQuery & Totalled = {}): Promise<ListPage<CollectionView>> {
     return this.#collections.list(caller, query);
   }
 
@@ -227,13 +243,22 @@ export class Knowledge {
     return documentView(await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId));
   }
 
-  async listDocuments(caller: Caller, repositoryId: string, collectionId: string, query: DocumentQuery = {}): Promise<ListPage<DocumentView>> {
-    const page = await this.#of.documents.list(caller, await this.#open(caller, repositoryId, collectionId), query);
-    return { items: page.items.map(documentView), next_cursor: page.cursor ?? null };
+  async listDocuments(caller: Caller, repositoryId: string, collectionId: string, query: DocumentQuery & Totalled = {}): Promise<ListPage<DocumentView>> {
+    const opened = await this.#open(caller, repositoryId, collectionId);
+    const { include_total, ...asked } = query;
+    const page = await this.#of.documents.list(caller, opened, asked);
+    const total = include_total === true ? { total: await this.#of.documents.count(caller, opened, asked) } : {};
+    return { items: page.items.map(documentView), next_cursor: page.cursor ?? null, ...total };
   }
 
   async deleteDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string, ifMatch?: string): Promise<void> {
-    await this.#of.documents.delete(caller, await this.#open(caller, repositoryId, collectionId), documentId, ifMatch);
+    const opened = await this.#open(caller, repositoryId, collectionId);
+    await conditionOn(`Document "${documentId}"`, this.#of.documents.delete(caller, opened, documentId, ifMatch));
+  }
+
+  /** All documents that are in the collection now, as a job; `confirm` must be the collection's id. The collection and its rows stay. */
+  async deleteDocuments(caller: Caller, repositoryId: string, collectionId: string, confirm: string | undefined): Promise<JobView> {
+    return beginDeletingDocuments(this.#of, caller, repositoryId, collectionId, confirm);
   }
 
   async reindexDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
@@ -285,8 +310,11 @@ export class Knowledge {
     return this.#of.documents.triples(caller, await this.#open(caller, repositoryId, collectionId), documentId, paging);
   }
 
-  async search(caller: Caller, input: SearchInput & QueryWishes): Promise<SearchResult & QueryMore> {
-    return answerQuery(this.#of, caller, input, ({ repository, collection }) => this.collection(caller, repository, collection));
+  /** In a place for searches; waits for one no longer than until the signal. */
+  async search(caller: Caller, input: SearchInput & QueryWishes, { signal }: { readonly signal?: AbortSignal } = {}): Promise<SearchResult & QueryMore> {
+    const { tenant } = requireCaller(caller);
+    const run = () => answerQuery(this.#of, caller, input, ({ repository, collection }) => this.collection(caller, repository, collection));
+    return this.#parts.places?.searches.within(tenant, run, signal) ?? run();
   }
 
   /** Which passages of which documents state a triple. */
@@ -295,25 +323,31 @@ export class Knowledge {
     return this.#of.search.provenance(caller, repositoryId, collectionId, triple);
   }
 
-  /** Whether each quote stands where the citation says, in the version that it names. */
-  async verifyCitations(caller: Caller, citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]> {
+  /** Whether each quote stands where the citation says, in the version that it names. The same answer as over HTTP. */
+  async verifyCitations(caller: Caller, citations: readonly CitationToVerify[]): Promise<{ readonly checks: readonly CitationCheck[] }> {
     requireCaller(caller);
-    return verifyCitations(citations, async (citation) => {
-      const opened = await this.#open(caller, citation.repository_id, citation.collection_id);
-      const { record } = await this.#of.documents.get(caller, opened, citation.document_id);
-      return { record, text: await this.#of.documents.text(caller, opened, citation.document_id, citation.version) };
+    const checks = await verifyCitations(citations, {
+      document: async (citation) => {
+        const opened = await this.#open(caller, citation.repository_id, citation.collection_id);
+        const { record } = await this.#of.documents.get(caller, opened, citation.document_id);
+        return { record, text: await this.#of.documents.text(caller, opened, citation.document_id, citation.version) };
+      },
+      row: async ({ repository_id, collection_id, row_id }) => this.rows.text(caller, repository_id, collection_id, row_id),
     });
+    return { checks };
   }
 
   /** How a text would be cut, without storing anything. */
   async previewChunking(caller: Caller, input: PreviewInput): Promise<readonly Chunk[]> {
-    requireCaller(caller);
-    return previewChunks(this.#parts, input);
+    const { tenant } = requireCaller(caller);
+    return previewChunks(this.#parts, tenant, input);
   }
 
   /** Admins only. Files in the layouts of the source documents, read one after the other: see transfer/export.ts. */
   export(caller: Caller, options?: ExportOptions): AsyncIterable<TransferFile> {
-    return exportKnowledge(this.#parts, this.#of.library, caller, options);
+    const { tenant } = requireCaller(caller);
+    const run = () => exportKnowledge(this.#parts, this.#of.library, caller, options);
+    return this.#parts.places?.exports.stream(tenant, run) ?? run();
   }
 
   /** Admins only. What such files hold, made here; what is wrong is in the report, by file and line: see transfer/import.ts. */

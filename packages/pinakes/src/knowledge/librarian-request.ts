@@ -7,7 +7,14 @@ import { z } from "zod";
 import { PinakesError } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 
-export const managementOperations = ["list-collections", "update-collection", "archive-collection", "delete-collection", "migrate-collection"] as const;
+export const managementOperations = [
+  "list-collections",
+  "create-collection",
+  "update-collection",
+  "archive-collection",
+  "delete-collection",
+  "migrate-collection",
+] as const;
 type Operation = (typeof managementOperations)[number];
 
 /** Of one answer; there is a cursor for more. */
@@ -23,9 +30,9 @@ const ofTheSource = {
   user: text.nullish().describe("The caller's own id, or absent."),
   collection: text.nullish().describe("The id of the collection; needed but for a list."),
   timestamp: time.nullish().describe("For information only: what comes later is later, whatever a client's clock says."),
-  name: text.nullish().describe('Of an update. Absent: as it is. "" or null: the id.'),
-  description: text.nullish().describe('Of an update. Absent: as it is. "" or null: none.'),
-  tags: z.array(text).nullish().describe("Of an update. Absent: as they are. [] or null: none."),
+  name: text.nullish().describe('Of an update or a create. Absent: as it is. "" or null: the id.'),
+  description: text.nullish().describe('Of an update or a create. Absent: as it is. "" or null: none.'),
+  tags: z.array(text).nullish().describe("Of an update or a create. Absent: as they are. [] or null: none."),
   created_at: text.nullish().describe("Taken and passed over: the record has its own."),
   updated_at: text.nullish().describe("Taken and passed over: the record has its own."),
   tag_filter: z.array(text).nullish().describe("Of a list: those that have one of these tags."),
@@ -45,6 +52,7 @@ const ours = {
 
 const oursOf: Readonly<Record<Operation, readonly (keyof typeof ours)[]>> = {
   "list-collections": ["tag_match", "cursor"],
+  "create-collection": [],
   "update-collection": [],
   "archive-collection": [],
   "delete-collection": ["confirm", "purge"],

@@ -106,6 +106,8 @@ export class Librarian {
     switch (request.operation) {
       case "list-collections":
         return this.#list(caller, request);
+      case "create-collection":
+        return { collections: [managed(caller, await this.#create(caller, collectionOf(request), request))] };
       case "update-collection":
         return this.#update(caller, collectionOf(request), request);
       case "archive-collection":
@@ -144,19 +146,21 @@ export class Librarian {
     }
   }
 
-  async #put(caller: Caller, id: string, { name, description, tags }: ManagementRequest): Promise<CollectionView> {
+  /** One that is there is a conflict, and stays as it is. */
+  async #create(caller: Caller, id: string, request: ManagementRequest): Promise<CollectionView> {
+    const { tags } = request;
+    return this.#calls.createCollection(caller, personalAlias, {
+      collection_id: id,
+      ...fieldsOf(request),
+      ...(tags === undefined ? {} : { metadata: { tags: tags ?? [] } }),
+    });
+  }
+
+  async #put(caller: Caller, id: string, request: ManagementRequest): Promise<CollectionView> {
     const known = await this.#find(caller, id);
-    const fields = {
-      ...(name === undefined ? {} : { name: name === "" ? null : name }),
-      ...(description === undefined ? {} : { description }),
-    };
-    if (known === undefined)
-      return this.#calls.createCollection(caller, personalAlias, {
-        collection_id: id,
-        ...fields,
-        ...(tags === undefined ? {} : { metadata: { tags: tags ?? [] } }),
-      });
-    const patch = { ...fields, ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }) };
+    if (known === undefined) return this.#create(caller, id, request);
+    const { tags } = request;
+    const patch = { ...fieldsOf(request), ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }) };
     if (Object.keys(patch).length === 0) return known;
     // Tags are written with the fields beside them, which must be those that were read.
     return this.#calls.updateCollection(caller, personalAlias, id, patch, tags === undefined ? undefined : known.etag);
@@ -207,6 +211,10 @@ export class Librarian {
   async #appeared(caller: Caller, id: string, error: PinakesError): Promise<boolean> {
     return error.code === "CONFLICT" && error.detail.includes(`A collection "${id}" exists`) && (await this.#find(caller, id)) !== undefined;
   }
+}
+
+function fieldsOf({ name, description }: ManagementRequest): { name?: string | null; description?: string | null } {
+  return { ...(name === undefined ? {} : { name: name === "" ? null : name }), ...(description === undefined ? {} : { description }) };
 }
 
 function collectionOf({ collection, operation }: ManagementRequest): string {

@@ -1,4 +1,8 @@
 /** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
+import type { Places } from "../domain/query-places.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { DropBoxPlace } from "../vectors/index.ts";
+import { dropBoxPlace } from "./drop-box-place.ts";
 import { Lifecycle } from "../lifecycle/index.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import { Activity, activityContainer } from "./activity.ts";
@@ -12,6 +16,7 @@ import { Watchdog } from "./ingest/watchdog.ts";
 import { KnowledgeWork, knowledgeWorkContainer } from "./ingest/knowledge-work.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./knowledge.ts";
+import { openPlaces } from "./limits.ts";
 import { CollectionCatalogue } from "./model/collection-catalogue.ts";
 import type { Intake } from "./model/intake.ts";
 import { Library } from "./model/library.ts";
@@ -25,7 +30,9 @@ export interface OpenKnowledgeOptions extends KnowledgeParts {
   /** Who this process is, in leases. */
   readonly owner: string;
   /** Documents that are ingested at the same time. */
-  readonly places: number;
+  readonly ingestPlaces: number;
+  /** How long a document of a workspace below its share of the places waits until another is interrupted for it; 5 s when absent. */
+  readonly yieldMs?: number | undefined;
   /** Of the lifecycle's queues; none when absent. */
   readonly topicPrefix?: string | undefined;
   /** For the audit in the background: all workspaces, one after the other. */
@@ -38,13 +45,17 @@ export interface OpenedKnowledge {
   readonly knowledge: Knowledge;
   /** For migrations: past the access decisions, and past the holds. */
   readonly intake: Intake;
+  /** Where a drop box of a tenant puts the rows of a collection that a message names. */
+  readonly dropBoxPlace: (scope: Scope, collection: string) => Promise<DropBoxPlace>;
   readonly metrics: () => IngestMetrics;
   /** Refused in this process because their collection had ended. */
   readonly lateWrites: () => number;
+  /** What computes now in this process, and what waits for a place. */
+  readonly places: Places;
   /** The end of collections in all stores: `listen` and `tick` are its background work. */
   readonly lifecycle: Lifecycle;
-  /** Takes documents from the queue until the signal. */
-  work(signal: AbortSignal): Promise<void>;
+  /** Takes documents from the queue until the signal; `looked` is called after every look, with how many messages moved on. */
+  work(signal: AbortSignal, looked?: (found: number) => void): Promise<void>;
   /** One round of the watchdog over everything that is unfinished. */
   sweep(signal: AbortSignal): Promise<void>;
   /** The audit in the background: a bounded round of it, and what it found. */
@@ -56,12 +67,14 @@ export interface OpenedKnowledge {
 
 export async function openKnowledge({
   owner,
-  places,
+  ingestPlaces,
+  yieldMs,
   topicPrefix,
   pipelines: pipelinePlaces,
   workspaces,
-  ...parts
+  ...given
 }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
+  const parts = { ...given, places: given.places ?? openPlaces(given.quotas) };
   for (const container of [
     collectionsContainer,
     documentsContainer,
@@ -83,7 +96,7 @@ export async function openKnowledge({
   const lifecycle = await new Lifecycle({ ...parts, catalogue, stores, owner, topicPrefix }).open();
   const services = assembleServices({ parts, library, queue, registry, jobs, pipelines, activity, lifecycle, stores });
   const knowledge = new Knowledge(services);
-  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places, activity });
+  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places: ingestPlaces, yieldMs, activity });
   const watchdog = new Watchdog(parts, queue, registry);
 
   const sweep = new Sweep({ ...services, watchdog });
@@ -91,12 +104,14 @@ export async function openKnowledge({
   return {
     knowledge,
     intake: services.intake,
+    dropBoxPlace: (scope, collection) => dropBoxPlace(services, scope, collection),
     pipelines,
     lifecycle,
-    audit: new AuditRounds(services, { ...parts, owner, lifecycle, workspaces: workspaces ?? (async () => undefined) }),
+    audit: new AuditRounds(services, { ...parts, owner, lifecycle, quarantine: services.quarantine, workspaces: workspaces ?? (async () => undefined) }),
     metrics: () => worker.metrics,
     lateWrites: () => lateWrites(parts.items),
-    work: (signal) => worker.run(signal),
+    places: parts.places,
+    work: (signal, looked) => worker.run(signal, looked),
     sweep: async (signal) => {
       await activity.flush();
       await sweep.run(signal);

@@ -1,8 +1,9 @@
 /** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
-import type { Caller } from "../domain/caller.ts";
+import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
 import type { Filter } from "../domain/filter.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { CollectionStats, CompactionResult, QueryHit, QueryMode, VersionSummary } from "../vectors/index.ts";
 import { noteLateWrite } from "./documents/late-writes.ts";
 import { Shelf } from "./documents/shelf.ts";
@@ -10,8 +11,10 @@ import { archived, type Collections, type OpenCollection } from "./model/collect
 import { openOrCreate, openToQuery, type UsePieces } from "./model/open-or-create.ts";
 import type { CollectionRecord } from "./model/records.ts";
 import type { Repositories } from "./model/repositories.ts";
+import { requireStillTaking } from "./model/taking.ts";
 import type { KnowledgeParts } from "./parts.ts";
-import { collectionView, type CollectionView } from "./views.ts";
+import { shownCollection } from "./shown-collection.ts";
+import type { CollectionView } from "./views.ts";
 
 export interface OwnRow {
   readonly id: string;
@@ -38,6 +41,23 @@ interface OwnFound {
   /** With `include_metadata`. */
   readonly collection?: CollectionView;
 }
+
+interface VectorsMade {
+  readonly stats: CollectionStats;
+  readonly versions: readonly VersionSummary[];
+  /** Rows that can be found now, those included that are in no segment yet. */
+  readonly count: number;
+}
+
+/** `stats` and `versions`: of the passages; of the rows where there are no passages. */
+export interface Manifest {
+  readonly stats: CollectionStats | null;
+  readonly versions: readonly VersionSummary[];
+  readonly passages: VectorsMade | null;
+  readonly rows: VectorsMade | null;
+}
+
+type Compacted = CompactionResult | { readonly outcome: "empty" };
 
 export interface Written {
   readonly delta_id: string;
@@ -87,12 +107,25 @@ export class OwnVectors {
     return this.#append(caller, opened, { delete: input.ids, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) });
   }
 
-  async query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<OwnFound> {
+  /** In a place for searches; waits for one no longer than until the signal. */
+  async query(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: OwnQuery,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<OwnFound> {
+    const { tenant } = requireCaller(caller);
+    const run = () => this.#query(caller, repositoryId, collectionId, input);
+    return this.#parts.places?.searches.within(tenant, run, signal) ?? run();
+  }
+
+  async #query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<OwnFound> {
     const opened = await openToQuery(this.#pieces, caller, repositoryId, collectionId);
     const { min_score, include_metadata, ...query } = input;
     const found = await this.#found(caller, opened, { ...query, minScore: min_score });
     if (include_metadata !== true) return found;
-    return { ...found, collection: collectionView(opened, await new Shelf(this.#parts.items, caller.scope, opened.collection).stats()) };
+    return { ...found, collection: await shownCollection(this.#parts, caller.scope, opened) };
   }
 
   async #found(caller: Caller, opened: OpenCollection, query: Parameters<KnowledgeParts["vectors"]["query"]>[2]): Promise<OwnFound> {
@@ -105,22 +138,47 @@ export class OwnVectors {
     }
   }
 
-  /** Of the passages that searches read. */
-  async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<{ stats: CollectionStats | null; versions: readonly VersionSummary[] }> {
+  /** What a row says; undefined where there is none, or it has no text. */
+  async text(caller: Caller, repositoryId: string, collectionId: string, rowId: string): Promise<string | undefined> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
-    const name = await this.#passages(caller, opened);
+    const [row] = await this.#parts.vectors.get(caller.scope, nameOf(opened), [rowId]);
+    return row?.text;
+  }
+
+  /** What the passages of documents are made of, and what rows of callers' own are. */
+  async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<Manifest> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId);
+    const [passages, rows] = await Promise.all([this.#made(caller, await this.#passages(caller, opened)), this.#made(caller, nameOf(opened))]);
+    return { ...(passages ?? rows ?? { stats: null, versions: [] }), passages, rows };
+  }
+
+  async #made(caller: Caller, name: string): Promise<VectorsMade | null> {
+    const { vectors } = this.#parts;
     try {
-      return { stats: await this.#parts.vectors.stats(caller.scope, name), versions: await this.#parts.vectors.history(caller.scope, name) };
+      const [stats, versions, count] = await Promise.all([
+        vectors.stats(caller.scope, name),
+        vectors.history(caller.scope, name),
+        vectors.count(caller.scope, name),
+      ]);
+      return { stats, versions, count };
     } catch (error) {
-      if (isMissing(error)) return { stats: null, versions: [] };
+      if (isMissing(error)) return null;
       throw error;
     }
   }
 
-  async compact(caller: Caller, repositoryId: string, collectionId: string): Promise<CompactionResult | { readonly outcome: "empty" }> {
+  /** Both; the answer is that of the passages where there are any, and of the rows beside it. */
+  async compact(caller: Caller, repositoryId: string, collectionId: string): Promise<Compacted & { readonly rows?: Compacted }> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Compacting" });
+    const passages = await this.#compacted(caller, await this.#passages(caller, opened));
+    const rows = await this.#compacted(caller, nameOf(opened));
+    if (rows.outcome === "empty") return passages;
+    return passages.outcome === "empty" ? { ...rows, rows } : { ...passages, rows };
+  }
+
+  async #compacted(caller: Caller, name: string): Promise<Compacted> {
     try {
-      return await this.#parts.vectors.compact(caller.scope, await this.#passages(caller, opened), { all: true });
+      return await this.#parts.vectors.compact(caller.scope, name, { all: true });
     } catch (error) {
       if (isMissing(error)) return { outcome: "empty" };
       throw error;
@@ -158,6 +216,12 @@ export class OwnVectors {
       const { deltaId, session, repeated, duplicates } = await this.#parts.vectors.append(caller.scope, name, delta);
       return { delta_id: deltaId, session, repeated, duplicates };
     };
+    const written = await this.#appended(caller, opened, append, name, dims);
+    await requireStillTaking(this.#parts.items, caller.scope, opened.collection);
+    return written;
+  }
+
+  async #appended(caller: Caller, opened: OpenCollection, append: () => Promise<Written>, name: string, dims: number | undefined): Promise<Written> {
     try {
       return await append();
     } catch (error) {
@@ -190,6 +254,16 @@ export class OwnVectors {
       // Somebody else's first rows came at the same time.
       if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
     }
+  }
+}
+
+/** 0 where there never were any, which costs one read. */
+export async function countOwnRows({ vectors }: Pick<KnowledgeParts, "vectors">, scope: Scope, incarnation: string): Promise<number> {
+  try {
+    return await vectors.count(scope, ownVectorsName(incarnation));
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
   }
 }
 

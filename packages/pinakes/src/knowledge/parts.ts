@@ -1,9 +1,11 @@
 /** What the knowledge side is made of: the stores and components that `open.ts` joins. */
 import type { Caller, CallerInput } from "../domain/caller.ts";
+import type { Log } from "../domain/log.ts";
+import type { Places } from "../domain/query-places.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { ChatModels } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Embedder, EmbeddingModel, Tokenizer } from "../ports/embedder.ts";
+import type { Embedder, EmbeddingModel } from "../ports/embedder.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { Parser } from "../ports/parser.ts";
@@ -30,16 +32,20 @@ export interface KnowledgeParts {
   /** Absent: there is none, and no collection can have its documents read by one. */
   readonly chat?: ChatModels | undefined;
   readonly parser: Parser;
-  /** Loaded when it is first needed. */
-  readonly tokenizer: () => Promise<Tokenizer>;
   readonly clock: Clock;
   readonly system: SystemScope;
   readonly quotas: Quotas;
+  /** Where what computes much takes its place, shared by all features of the process; its own when absent. */
+  readonly places?: Places | undefined;
   /** How long a deleted collection can be had back; 0: not at all. 90 days when absent. */
   readonly trashMs?: number | undefined;
+  /** How long what a repair took away is kept; 30 days when absent. */
+  readonly quarantineMs?: number | undefined;
+  /** Workspaces that have a drop box; none when absent. */
+  readonly dropBoxes?: ReadonlySet<string> | undefined;
   /** For those who act for others: grants, and admins who look as a user. */
   readonly callerOf: (who: CallerInput) => Caller;
   /** Time-ordered, never the same twice. */
   readonly newId: () => string;
-  readonly log: (line: string) => void;
+  readonly log: Log;
 }

@@ -3,6 +3,7 @@ import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Activity } from "./activity.ts";
 import { Audit } from "./audit/index.ts";
+import { deleteAllDocuments } from "./documents/delete-all.ts";
 import { Documents } from "./documents/documents.ts";
 import { Grants } from "./documents/grants.ts";
 import { Uploads } from "./documents/upload.ts";
@@ -16,6 +17,7 @@ import type { Life, Lifecycle, Participant } from "../lifecycle/index.ts";
 import { JobDesk } from "./jobs/job-desk.ts";
 import { Later, type JobRecord, type Jobs } from "./jobs/jobs.ts";
 import { OperationDesk } from "./jobs/operation-desk.ts";
+import { DropBoxDesk } from "./jobs/drop-box-desk.ts";
 import { TopicDesk } from "./jobs/topic-desk.ts";
 import { CollectionArchiving } from "./model/archive-collection.ts";
 import { Collections } from "./model/collections.ts";
@@ -28,6 +30,7 @@ import { Repositories } from "./model/repositories.ts";
 import { OwnVectors } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import { PipelineDesk, type Pipelines } from "./pipelines/index.ts";
+import { Quarantine } from "./quarantine/index.ts";
 import { Search } from "./search/search.ts";
 import { CollectionMover, ImportUndo } from "./transfer/index.ts";
 
@@ -57,10 +60,12 @@ export interface Services extends KnowledgePieces {
   readonly operationDesk: OperationDesk;
   readonly pipelineDesk: PipelineDesk;
   readonly queueDesk: QueueDesk;
+  readonly repositoryDeletion: RepositoryDeletion;
   readonly grants: Grants;
   readonly rows: OwnVectors;
   readonly graph: GraphDesk;
   readonly audit: Audit;
+  readonly quarantine: Quarantine;
   readonly intake: Intake;
 }
 
@@ -75,7 +80,7 @@ export function assembleServices(pieces: KnowledgePieces): Services {
   const lists = new CollectionLists(parts, library);
   const operationDesk = new OperationDesk({ parts, library, jobs, lifecycle });
   const repositoryDeletion = new RepositoryDeletion(parts, library, deletion, lifecycle);
-  registerJobs(jobs, { deletion, repositories: repositoryDeletion, reindexer: new Reindexer(parts, library), library, lifecycle });
+  registerJobs(jobs, { deletion, repositories: repositoryDeletion, reindexer: new Reindexer(parts, library), library, lifecycle, documents, parts });
   return {
     ...pieces,
     repositories,
@@ -85,6 +90,7 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     uploads,
     search,
     deletion,
+    repositoryDeletion,
     archiving: new CollectionArchiving({ parts, library, collections, registry, lifecycle, jobs }),
     evaluations: new Evaluations(parts, {
       jobs,
@@ -94,7 +100,7 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     jobDesk: new JobDesk({ parts, library, jobs, collections, documents, operations: operationDesk }),
     operationDesk,
     pipelineDesk: new PipelineDesk(pieces.pipelines, collections),
-    queueDesk: new QueueDesk(queue, new TopicDesk(parts, lifecycle), parts),
+    queueDesk: new QueueDesk(queue, { topics: new TopicDesk(parts, lifecycle), dropBox: new DropBoxDesk(parts) }, parts),
     grants: new Grants(parts, { collections, repositories, uploads, documents }),
     rows: new OwnVectors(parts, collections, repositories),
     intake: new Intake(parts, {
@@ -105,6 +111,7 @@ export function assembleServices(pieces: KnowledgePieces): Services {
       imports: new ImportUndo({ ...pieces, collections, documents, deletion }),
     }),
     audit: new Audit({ parts, library, queue, registry, jobs, lifecycle, deletion }),
+    quarantine: new Quarantine({ parts, library, lifecycle }),
     graph: new GraphDesk(parts, { collections, repositories }),
   };
 }
@@ -115,6 +122,8 @@ interface Runs {
   readonly reindexer: Reindexer;
   readonly library: Library;
   readonly lifecycle: Lifecycle;
+  readonly documents: Documents;
+  readonly parts: KnowledgeParts;
 }
 
 function registerJobs(jobs: Jobs, run: Runs): void {
@@ -130,6 +139,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
     throw new Later("The stores are being cleaned.");
   });
   jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
+  jobs.register("delete-documents", (scope, job, tools) => deleteAllDocuments(run, scope, job, tools));
   jobs.register("reindex", (scope, job, tools) => run.reindexer.reindex(scope, job, job.input["embedding_model"] as string | undefined, tools));
 }
 

@@ -1,4 +1,5 @@
 /** Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. */
+import type { Job, Operation as OperationView, StoreProgress as StoreView } from "@pinakes/client";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
 import { emptyStats } from "./documents/shelf.ts";
 import { effectiveGraph, type GraphSettings } from "./extraction/index.ts";
@@ -17,7 +18,7 @@ import type {
   RepositoryRecord,
   StatsRecord,
 } from "./model/records.ts";
-import type { JobKind, JobRecord, JobStatus } from "./jobs/jobs.ts";
+import type { JobKind, JobRecord } from "./jobs/jobs.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Operation, StoreRow } from "../lifecycle/index.ts";
 import { countedIn } from "./stores/counted-in.ts";
@@ -43,6 +44,9 @@ export interface RepositoryView {
   readonly updated_at: string;
   readonly etag: string;
 }
+
+/** With what whoever made or changed it should know; absent: nothing. */
+export type Warned<View> = View & { readonly warnings?: readonly string[] };
 
 export function repositoryView({ record, etag }: Stored<RepositoryRecord>): RepositoryView {
   return {
@@ -96,6 +100,8 @@ export interface CollectionView {
   readonly documents_by_status: Readonly<Record<DocumentStatus, number>>;
   readonly total_size_bytes: number;
   readonly chunk_count: number;
+  /** Rows that callers embedded themselves, or that a migration or a drop box brought. */
+  readonly row_count: number;
   readonly last_sync_at: string | null;
   /** Loaded or asked, to within some minutes; null: never. */
   readonly last_used_at: string | null;
@@ -120,8 +126,12 @@ export interface CollectionChange extends CollectionView {
   readonly warnings: readonly string[];
 }
 
-/** The etag has three parts: of the record, which a change is conditional on, of the counters, and of the repository, from which a part of what is shown comes. */
-export function collectionView({ repository, collection, etag, decision }: OpenCollection, stats: Stored<StatsRecord> | undefined): CollectionView {
+/** The etag has parts: of the record, which a change is conditional on, of the counters, of the repository, from which a part of what is shown comes, and how many rows. */
+export function collectionView(
+  { repository, collection, etag, decision }: OpenCollection,
+  stats: Stored<StatsRecord> | undefined,
+  rows: number,
+): CollectionView {
   const counted = stats?.record ?? emptyStats;
   return {
     collection_id: collection.collection_id,
@@ -142,11 +152,12 @@ export function collectionView({ repository, collection, etag, decision }: OpenC
     private: collection.private,
     pipelines: collection.pipelines,
     status: collection.status,
-    indexing_status: indexingStatus(counted),
+    indexing_status: indexingStatus(counted, rows),
     document_count: counted.document_count,
     documents_by_status: counted.by_status,
     total_size_bytes: counted.total_size_bytes,
     chunk_count: counted.chunk_count,
+    row_count: rows,
     last_sync_at: counted.last_sync_at,
     last_used_at: counted.last_used_at ?? null,
     is_default: collection.is_default,
@@ -160,7 +171,7 @@ export function collectionView({ repository, collection, etag, decision }: OpenC
     purge_at: collection.purge_at,
     incarnation: collection.incarnation,
     ...(collection.displaced === true ? { displaced: true } : {}),
-    etag: [etag, stats?.etag ?? "", Date.parse(repository.updated_at).toString(36)].join("~"),
+    etag: [etag, stats?.etag ?? "", Date.parse(repository.updated_at).toString(36), ...(rows === 0 ? [] : [rows.toString(36)])].join("~"),
   };
 }
 
@@ -169,11 +180,11 @@ export function recordEtag(etag: string | undefined): string | undefined {
   return etag?.split("~")[0];
 }
 
-/** error ⇔ a document has failed; ready ⇔ all are indexed, and there was at least one; indexing ⇔ some are on their way. */
-export function indexingStatus({ by_status, document_count, last_sync_at }: StatsRecord): IndexingStatus {
+/** error ⇔ a document has failed; ready ⇔ all are indexed, and there was at least one, or a row; indexing ⇔ some are on their way. */
+export function indexingStatus({ by_status, document_count, last_sync_at }: StatsRecord, rows = 0): IndexingStatus {
   if (by_status.failed > 0) return "error";
   if (by_status.uploading + by_status.pending + by_status.indexing > 0) return "indexing";
-  return document_count === 0 && last_sync_at === null ? "pending" : "ready";
+  return document_count === 0 && rows === 0 && last_sync_at === null ? "pending" : "ready";
 }
 
 export interface DocumentView {
@@ -246,19 +257,9 @@ function graphView({ graph }: DocumentRecord): DocumentView["graph"] {
   return told;
 }
 
-export interface JobView {
-  readonly job_id: string;
+/** Its kind is one of those that there are. */
+export interface JobView extends Job {
   readonly kind: JobKind;
-  readonly status: JobStatus;
-  readonly progress: { readonly done: number; readonly total: number };
-  readonly attempts: number;
-  readonly error: string | null;
-  readonly result: JsonObject | null;
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
 }
 
 export function jobView(job: JobRecord): JobView {
@@ -279,29 +280,9 @@ export function jobView(job: JobRecord): JobView {
   };
 }
 
-/** An operation on all stores, and how far each of them got. */
-export interface OperationView {
-  readonly operation_id: string;
-  readonly action: Operation["action"];
-  readonly status: Operation["status"];
-  /** A store was left out: it cannot do this, and it was allowed. */
-  readonly partial: boolean;
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly incarnation: string;
-  readonly stores: readonly StoreView[];
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly finished_at: string | null;
-}
+export type { OperationView };
 
-export interface StoreView extends Pick<StoreRow, "store" | "status" | "attempts" | "deleted" | "remaining" | "duration_ms" | "error"> {
-  /** What `deleted` and `remaining` count. */
-  readonly unit: string;
-  /** When it is tried again. */
-  readonly next_at: string | null;
-}
+export type { StoreView };
 
 export function operationView(operation: Operation): OperationView {
   const { operation_id, action, status, partial, repository_id, collection_id, incarnation } = operation;

@@ -16,6 +16,8 @@ export interface Catalogue {
   livesOf(user: string, collection: string): Promise<readonly { readonly scope: Scope; readonly life: Life }[]>;
   /** Whether a record names the incarnation, as far as the indexes know. */
   knows(scope: Scope, incarnation: string): Promise<boolean>;
+  /** Whether a purge of the incarnation has ended: what is still there was asked to go. */
+  ended(scope: Scope, incarnation: string): Promise<boolean>;
   /** Tells callers how an operation stands. Can be repeated. */
   told(scope: Scope, operation: Operation): Promise<void>;
 }

@@ -7,7 +7,7 @@ export { failureOf, reportOf, type Operation, type OperationStatus, type StoreRe
 export { operationItemId, type StoredOperation } from "./operations.ts";
 export type { HeldLives, Life, Participant, ParticipantCapabilities, ParticipantInfo } from "./participant.ts";
 export type { RegisteredParticipant } from "./participants.ts";
-export type { Orphan } from "./reconcile.ts";
+export type { HeldOrphan, Orphan } from "./reconcile.ts";
 export { serveParticipant, type ParticipantHandlers, type ServedParticipant } from "./serve-participant.ts";
 export {
   checkTopicPrefix,

@@ -163,13 +163,18 @@ export class Lifecycle {
   }
 
   /** Background: serves the stores of this process and takes in replies, until the signal. */
-  async listen(signal: AbortSignal): Promise<void> {
+  async listen(signal: AbortSignal, succeeded: () => void = () => {}): Promise<void> {
     const stop = AbortSignal.any([signal, this.#stopping.signal]);
     const failed = new AbortController();
     const either = AbortSignal.any([stop, failed.signal]);
+    // One of them that still fails must not be hidden by the others.
+    const well = new Set<object>();
     const loop = async (take: (waitMs: number, signal: AbortSignal) => Promise<number>): Promise<void> => {
       try {
-        while (!either.aborted) await take(waitMs, either);
+        while (!either.aborted) {
+          await take(waitMs, either);
+          if (well.add(take).size === this.#options.stores.length + 1) succeeded();
+        }
       } catch (error) {
         failed.abort();
         if (!stop.aborted) throw error;
@@ -227,6 +232,11 @@ export class Lifecycle {
     const page = await this.#reconciler.page(scope, participant, { cursor, remove });
     this.metrics.orphansRemoved += page.orphans.filter(({ removed }) => removed).length;
     return page;
+  }
+
+  /** Data of collections that no record names, in quarantine where it is (RFC 0016). */
+  get quarantine(): Pick<Reconciler, "held" | "heldOne" | "release" | "drop"> {
+    return this.#reconciler;
   }
 
   async close(): Promise<void> {

@@ -1,47 +1,74 @@
 /**
  * What a migration may open. An admin of a workspace is not the operator of the machine: without a list of theirs no file is read and no
- * address is called, so that a migration leads neither to other tenants' files nor into the network behind the server.
+ * address is called, so that a migration leads neither to other tenants' files nor into the network behind the server. An address is
+ * read into its parts once; what is compared here is what is connected to.
  */
 import { realpath } from "node:fs/promises";
 import { resolve, sep } from "node:path";
-import { PinakesError, show } from "../domain/errors.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { isWithin, readHttpAddress, type HttpAddress } from "../outgoing/http-address.ts";
+import { narrowedBy, postgresConnection, readPostgresAddress, showPostgresAddress, type PostgresAddress } from "../outgoing/postgres-address.ts";
+import { postgresPassword } from "../outgoing/postgres-password.ts";
+
+/** A PostgreSQL that may be opened. */
+export interface PostgresPlace {
+  /** Without a password. */
+  readonly shown: string;
+  /** For the constructor of the client. */
+  readonly connection: object;
+}
+
+const setting = "PINAKES_MIGRATION_SOURCES";
 
 export class Places {
-  readonly #allowed: readonly string[] | "any";
+  readonly #folders: readonly string[] | "any";
+  readonly #servers: readonly HttpAddress[] | "any";
+  readonly #databases: readonly PostgresAddress[] | "any";
 
   constructor(allowed: readonly string[] | "any") {
-    this.#allowed = allowed;
+    if (allowed === "any") {
+      this.#folders = this.#servers = this.#databases = "any";
+      return;
+    }
+    const addresses = allowed.filter(isAddress);
+    this.#folders = allowed.filter((place) => !isAddress(place));
+    this.#databases = addresses.filter(isPostgres).map((text) => readPostgresAddress(text, setting));
+    this.#servers = addresses.filter((text) => !isPostgres(text)).map((text) => readHttpAddress(text, setting));
   }
 
   /** The path, without links that lead out of what is allowed. */
   async file(path: string): Promise<string> {
     const wanted = await real(path);
-    if (this.#allowed === "any") return wanted;
-    for (const folder of this.#allowed) {
-      if (isAddress(folder)) continue;
+    if (this.#folders === "any") return wanted;
+    for (const folder of this.#folders) {
       const root = await real(folder);
       if (wanted === root || wanted.startsWith(root.endsWith(sep) ? root : root + sep)) return wanted;
     }
-    throw this.#refused(path);
+    throw this.#refused(show(path));
   }
 
-  /** The same scheme, host and port, and a path below. */
-  address(address: string): string {
-    if (this.#allowed === "any") return address;
-    const wanted = parsed(address);
-    for (const allowed of this.#allowed) {
-      const one = isAddress(allowed) ? parsed(allowed) : undefined;
-      if (one === undefined || wanted === undefined || one.protocol !== wanted.protocol || one.host !== wanted.host) continue;
-      const root = one.pathname.replace(/\/$/, "");
-      if (wanted.pathname === root || wanted.pathname.startsWith(`${root}/`)) return address;
-    }
-    throw this.#refused(address);
+  /** A server that speaks HTTP: the same scheme, host and port, and a path below. */
+  server(text: string, called: string): string {
+    const wanted = readHttpAddress(text, called);
+    if (this.#servers !== "any" && !this.#servers.some((allowed) => isWithin(wanted, allowed))) throw this.#refused(show(wanted.origin + wanted.path));
+    return wanted.origin + wanted.path;
+  }
+
+  /** The same host and port; user, database and sslmode where the operator named them. */
+  postgres(text: string, called: string): PostgresPlace {
+    const wanted = readPostgresAddress(text, called);
+    if (wanted.password !== undefined)
+      throw invalid(`${called}: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD or PGPASSFILE.`);
+    const databases = this.#databases;
+    const place = databases === "any" ? wanted : databases.map((allowed) => narrowedBy(wanted, allowed)).find((one) => one !== undefined);
+    if (place === undefined) throw this.#refused(show(showPostgresAddress(wanted)));
+    return { shown: showPostgresAddress(place), connection: postgresConnection(place, () => postgresPassword(place, databases, process.env)) };
   }
 
   #refused(place: string): PinakesError {
     return new PinakesError(
       "FORBIDDEN",
-      `${show(place)} is not among the places that migrations may read here; the operator names them in PINAKES_MIGRATION_SOURCES, or migrates with the command line.`,
+      `${place} is not among the places that migrations may read here; the operator names them in ${setting}, or migrates with the command line.`,
     );
   }
 }
@@ -50,8 +77,8 @@ function isAddress(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-function parsed(address: string): URL | undefined {
-  return URL.canParse(address) ? new URL(address) : undefined;
+function isPostgres(text: string): boolean {
+  return /^postgres(?:ql)?:/i.test(text);
 }
 
 /** What is not there has no links; whoever opens it says so. */

@@ -63,7 +63,7 @@ export async function rollBackUnit(of: Work, found: UnitRecord, { begun }: { rea
 /** The new form is held from here on. */
 async function oldFormBack({ parts, ledger, scope, record, source, signal }: Work, { place, ...unit }: TouchedUnit): Promise<UnitRecord> {
   await parts.intake.hold(scope, place, record.migration_id);
-  if (source.old === undefined || record.switched_at === null) return unit;
+  if (source.old === undefined || source.old.has?.(unit) === false || record.switched_at === null) return unit;
   const { count, hash } = await source.old.restore(unit, { scope, place, signal });
   const next: UnitRecord = { ...unit, held_count: count, held_hash: hash, old: unit.old === "removed" ? "restored" : unit.old };
   await ledger.putUnit(scope, next, parts.owner);

@@ -138,6 +138,8 @@ export interface GivingBack {
 }
 
 export interface OldForm {
+  /** Whether the unit has an old form of its own; without this, every unit has. One that has none is neither removed nor restored. */
+  has?(unit: UnitName): boolean;
   /** CONFLICT unless it is what was verified; nothing happens where it is gone. */
   remove(unit: UnitName, verified: Measured, signal: AbortSignal): Promise<void>;
   /** Makes it what the new form is, and proves it; nothing happens where it is so. CONFLICT for rows that it cannot hold. */

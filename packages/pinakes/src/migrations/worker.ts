@@ -168,6 +168,7 @@ async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
   const { parts, ledger, scope, record, source, signal } = of;
   for await (const unit of ledger.units(scope, record.migration_id)) {
     if (!record.remove_old || (source.old ?? source.place) === undefined || unit.old !== "kept") continue;
+    if (source.old?.has?.(unit) === false) continue;
     const verified: Measured = { count: unit.count, hash: unit.hash };
     await of.tell(progressOf(unit, 0));
     await source.old?.remove(unit, verified, signal);

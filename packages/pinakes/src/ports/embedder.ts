@@ -6,7 +6,8 @@
  * Shape. Every vector has `model.dims` finite numbers and length 1 (unless the model's metric is not cosine). A provider that
  * answers with another dimension is an error, never stored.
  *
- * Limits. A text longer than `model.tokensMax` is embedded by its beginning; chunking is there so that this does not happen.
+ * Limits. No part of a text is ignored: one that is longer than `model.tokensMax` is embedded in windows whose vectors are pooled, or it
+ * is refused with INVALID or LIMIT_EXCEEDED. Two texts that differ only past the limit never have the same vector.
  *
  * Errors. UNAVAILABLE when the provider cannot be reached (retryable), or refuses the key or the model (not retryable), THROTTLED when it
  * asks to wait, INVALID when it refuses the input, CORRUPT when its answer, or the model's file, is not what it must be.
@@ -15,6 +16,8 @@ export interface Embedder {
   readonly model: EmbeddingModel;
   /** In the order of the texts. `kind` matters for models that embed questions and passages differently. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Float32Array[]>;
+  /** Counts as the model does or, where the model's own tokenizer is not at hand, rather more than less. Loaded when it is first needed. */
+  tokenizer(): Promise<Tokenizer>;
   close(): Promise<void>;
 }
 

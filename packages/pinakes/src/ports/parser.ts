@@ -3,15 +3,21 @@
  *
  * Text. NFC is not forced: the text is the document's own, with line ends as \n and without NUL. Offsets are UTF-16 code units of it.
  *
- * Safety. Runs away from the main thread, within a time and a memory limit, and never opens a network connection or a file.
+ * Safety. Runs away from the main thread, within a memory limit and a time that grows with the size of the file, and never opens a network connection or a file.
  *
  * Errors. INVALID with a reason a person understands: what is wrong with this file, and what to do. Never a stack trace.
  */
 import type { FileType } from "../domain/file-type.ts";
 
 export interface Parser {
-  parse(input: ParseInput, options?: { readonly signal?: AbortSignal }): Promise<ParsedText>;
+  parse(input: ParseInput, options?: ParseOptions): Promise<ParsedText>;
   close(): Promise<void>;
+}
+
+export interface ParseOptions {
+  readonly signal?: AbortSignal;
+  /** Whose file it is: those who wait are served in turn, whatever each of them brought. A workspace's id, usually. */
+  readonly share?: string;
 }
 
 export { fileTypes, type FileType } from "../domain/file-type.ts";

@@ -2,7 +2,7 @@
  * What a term may be, whoever gives it. Each function returns the term's text or throws INVALID, which says what is wrong with it.
  */
 import { invalid, show } from "../domain/errors.ts";
-import { blank, iri, isLanguage, literal, type TermText } from "../domain/rdf.ts";
+import { blank, blankLabelRest, blankLabelStart, iri, isLanguage, literal, type TermText } from "../domain/rdf.ts";
 import { rdfLimits } from "./limits.ts";
 
 export const rdfNamespace = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -12,11 +12,8 @@ const languageDatatypes: ReadonlySet<string> = new Set([`${rdfNamespace}langStri
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const forbiddenInIri = /[\u0000-\u0020<>"{}|\\^`\u007f-\u009f]/;
-const labelStart =
-  "A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}_0-9";
-const labelRest = `${labelStart}\\-\\u00b7\\u0300-\\u036f\\u203f\\u2040`;
 /** BLANK_NODE_LABEL of N-Triples, without `_:`. */
-const label = new RegExp(`^[${labelStart}](?:[${labelRest}.]*[${labelRest}])?$`, "u");
+const label = new RegExp(`^[${blankLabelStart}](?:[${blankLabelRest}.]*[${blankLabelRest}])?$`, "u");
 
 export function checkedIri(value: string, termBytesMax: number = rdfLimits.termBytesMax): TermText {
   if (!scheme.test(value)) {
@@ -56,12 +53,11 @@ export function checkedLiteral(value: string, { language, datatype }: LiteralKin
   return literal(value, { datatype });
 }
 
-/** NUL cannot be stored by PostgreSQL, half a surrogate pair by nobody. */
+/** Half a surrogate pair can be stored by nobody. */
 export function checkText(kind: string, value: string, termBytesMax: number): void {
   if (value.length > termBytesMax || (value.length * 3 > termBytesMax && Buffer.byteLength(value) > termBytesMax)) {
     throw invalid(`The ${kind} ${show(value.slice(0, 60))} is longer than ${termBytesMax} bytes; keep long texts as documents and refer to them.`);
   }
-  if (value.includes("\0")) throw invalid(`The ${kind} ${show(value)} holds the character NUL, which cannot be stored; remove it.`);
   if (!value.isWellFormed()) throw invalid(`The ${kind} ${show(value)} holds half of a surrogate pair; write the whole character.`);
 }
 

@@ -5,6 +5,7 @@ import { decodeUtf8 } from "./decode-utf8.ts";
 import { rdfLimits } from "./limits.ts";
 import { parseJsonld } from "./parse-jsonld.ts";
 import { QuadSink } from "./quad-sink.ts";
+import { RdfIds } from "./rdf-ids.ts";
 import { readRdf } from "./read-rdf.ts";
 import { termFactory } from "./term-factory.ts";
 import { bytesOf, problem, read } from "./test-rdf.ts";
@@ -38,6 +39,21 @@ describe("what a parser is given, and gives", () => {
   });
 });
 
+describe("rdf:IDs of a document", () => {
+  it("rdfIdsMax and rdfIdCharsMax: so many are remembered, and none comes twice", () => {
+    const claim = (count: number, length: number) => {
+      const ids = new RdfIds();
+      for (let i = 0; i < count; i += 1) ids.claim(String(i).padStart(length, "x"));
+      return ids;
+    };
+    const full = claim(rdfLimits.rdfIdsMax, 6);
+    expect(() => full.claim("xxxxx7")).toThrow("stands twice");
+    expect(() => full.claim("another")).toThrow("more than");
+    const length = rdfLimits.rdfIdCharsMax / 1_024;
+    expect(() => claim(1_024, length).claim("y")).toThrow("more than");
+  });
+});
+
 describe("how much longer quads may be than what was read", () => {
   /** Takes quads of so many characters, after so many were read. */
   const take = (read_: number, chars: number) => {
@@ -60,7 +76,7 @@ describe("how much longer quads may be than what was read", () => {
 });
 
 describe("JSON", () => {
-  it("jsonldUnorderedCharsMax: a context may follow what it is about in a document of this length, and not in a longer one", { timeout: 120_000 }, async () => {
+  it("jsonldUnorderedCharsMax: a context may follow what it is about in a document of this length, and not in a longer one", async () => {
     const document = (chars: number) => {
       const [before, after] = ['[{"@id":"http://e.org/a","http://e.org/r":{"p":["', '"],"@context":{"p":"http://e.org/p"}}}]'];
       // Several strings: one alone would be longer than a term may be.
@@ -80,7 +96,7 @@ describe("JSON", () => {
     await expect(parse(jsonldUnorderedCharsMax + 1)).rejects.toThrow("comes before it");
   });
 
-  it("jsonPartCharsMax: a node may be so long, and no longer", { timeout: 120_000 }, async () => {
+  it("jsonPartCharsMax: a node may be so long, and no longer", async () => {
     const node = (chars: number) => {
       const [before, after] = ['{"@id":"http://e.org/a","http://e.org/p":"x"', "}"];
       return `[${before}${" ".repeat(chars - before.length - after.length)}${after}]`;

@@ -22,6 +22,9 @@ export const rdfLimits = Object.freeze({
   entityCharsMax: 1_024,
   entitiesMax: 256,
   doctypeCharsMax: 65_536,
+  /** Of an RDF/XML document: each is remembered, so that none comes twice. */
+  rdfIdsMax: 500_000,
+  rdfIdCharsMax: 33_554_432,
   /** JSON-LD is parsed in pieces of about this size. */
   jsonldPieceCharsMin: 65_536,
   /** Where a context follows what it is about, the parser has to hold everything, and its time grows with the square of the length. */

@@ -9,6 +9,7 @@ import type { Quad } from "../domain/rdf.ts";
 import { rdfLimits } from "./limits.ts";
 import { problemAt } from "./problem.ts";
 import { QuadSink } from "./quad-sink.ts";
+import { RdfIds } from "./rdf-ids.ts";
 import type { ReadContext } from "./read-context.ts";
 import { type FactoryQuad, quadOf } from "./term-factory.ts";
 import { escapeXml } from "./xml-text.ts";
@@ -62,6 +63,7 @@ function write(parser: RdfXmlParser, text: string): void {
 
 async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlParser> {
   const { RdfXmlParser } = await import("rdfxml-streaming-parser");
+  const ids = new RdfIds();
   class Reader extends RdfXmlParser {
     get tags(): Insides["activeTagStack"] {
       return (this as unknown as Insides).activeTagStack;
@@ -75,6 +77,10 @@ async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlP
     override valueToUri(...[value, tag]: Parameters<RdfXmlParser["valueToUri"]>): ReturnType<RdfXmlParser["valueToUri"]> {
       const isWhole = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(value) || !tag.baseIRI;
       return isWhole ? this.uriToNamedNode(value) : super.valueToUri(value, tag);
+    }
+
+    override claimNodeId({ value }: Parameters<RdfXmlParser["claimNodeId"]>[0]): void {
+      ids.claim(value);
     }
 
     override onTag(tag: Tag): void {
@@ -98,10 +104,9 @@ async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlP
     }
   }
   const dataFactory = context.factory as unknown as NonNullable<NonNullable<ConstructorParameters<typeof RdfXmlParser>[0]>["dataFactory"]>;
-  // rdf:ID may come twice: to refuse it, every one would have to be remembered. IRIs are checked by the factory.
+  // IRIs are checked by the factory.
   const parser = new Reader({
     dataFactory,
-    allowDuplicateRdfIds: true,
     validateUri: false,
     trackPosition: false,
     ...(context.baseIri === undefined ? {} : { baseIRI: context.baseIri }),

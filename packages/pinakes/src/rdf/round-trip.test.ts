@@ -15,7 +15,7 @@ const prefixes = {
 describe.each(allFormats)("a round trip through %s", (format) => {
   const random = datasets({ graphs: rdfFormats[format].graphs, xml: format === "rdfxml" });
 
-  it("R-TG-121 export, import and export again gives an isomorphic dataset, whatever it holds", { timeout: 240_000 }, async () => {
+  it("R-TG-121 export, import and export again gives an isomorphic dataset, whatever it holds", async () => {
     await fc.assert(
       fc.asyncProperty(random, fc.boolean(), async (quads, sorted) => {
         const given = sorted ? inOrder(quads) : quads;
@@ -29,7 +29,7 @@ describe.each(allFormats)("a round trip through %s", (format) => {
     );
   });
 
-  it("R-TG-121 what is written is read alike by another implementation", { timeout: 240_000 }, async () => {
+  it("R-TG-121 what is written is read alike by another implementation", async () => {
     await fc.assert(
       fc.asyncProperty(random, async (quads) => {
         const text = await write(format, inOrder(quads), prefixes);

@@ -3,7 +3,11 @@
  * awaits `pause` where it says so: the event loop gets its turn, and the deadline and the caller's signal are looked at.
  */
 import { PinakesError } from "../domain/errors.ts";
+import type { QueryPlace } from "../domain/query-places.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
+
+/** What a row or a key that is kept costs beside its characters, about. */
+const rowBytes = 96;
 
 /** Steps between two looks at the clock. */
 const stepsPerLook = 256;
@@ -12,10 +16,12 @@ export class Budget {
   readonly limits: SparqlLimits;
   readonly #signal: AbortSignal | undefined;
   readonly #now: () => number;
-  readonly #deadline: number;
+  #deadline: number;
   #steps = 0;
   #sliceEnd: number;
   #held = 0;
+  #heldBytes = 0;
+  #place: Pick<QueryPlace, "hold" | "release"> | undefined;
 
   constructor(limits: SparqlLimits, signal: AbortSignal | undefined, now: () => number = () => performance.now()) {
     this.limits = limits;
@@ -24,6 +30,13 @@ export class Budget {
     const start = now();
     this.#deadline = start + limits.timeoutMs;
     this.#sliceEnd = start + sparqlLimits.sliceMs;
+  }
+
+  /** The time counts from here on, and memory is also counted at the place. */
+  begin(place: Pick<QueryPlace, "hold" | "release">): void {
+    this.#place = place;
+    this.#deadline = this.#now() + this.limits.timeoutMs;
+    this.#sliceEnd = this.#now() + sparqlLimits.sliceMs;
   }
 
   /** Counts work; true when `pause` is due. Throws when the time is over. */
@@ -36,34 +49,48 @@ export class Budget {
   }
 
   async pause(): Promise<void> {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await turn();
     this.check();
     this.#sliceEnd = this.#now() + sparqlLimits.sliceMs;
   }
 
   check(): void {
     this.#signal?.throwIfAborted();
-    if (this.#now() > this.#deadline)
-      throw new PinakesError(
-        "LIMIT_EXCEEDED",
-        `SPARQL: the request took longer than its ${this.limits.timeoutMs} ms (timeoutMs), so it was stopped; ask for less at once or allow more time.`,
-      );
+    if (this.#now() > this.#deadline) this.stop();
   }
 
-  /** Rows that are kept until `release`. */
-  hold(rows: number): void {
-    this.#held += rows;
-    if (this.#held > this.limits.heldRowsMax)
+  /** The time is over. */
+  stop(): never {
+    this.#signal?.throwIfAborted();
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `SPARQL: the request took longer than its ${this.limits.timeoutMs} ms (timeoutMs), so it was stopped; ask for less at once or allow more time.`,
+    );
+  }
+
+  /** Rows that are kept until `release`, with so many characters together. */
+  hold(rows: number, chars: number): void {
+    const bytes = rows * rowBytes + chars;
+    if (this.#held + rows > this.limits.heldRowsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
         `SPARQL: the request needs more than ${this.limits.heldRowsMax} rows in memory at once (heldRowsMax), so it was stopped; use patterns that match less.`,
       );
+    if (this.#heldBytes + bytes > this.limits.heldBytesMax)
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `SPARQL: the request needs more than ${this.limits.heldBytesMax} bytes of memory at once (heldBytesMax), so it was stopped; use patterns that match less.`,
+      );
+    this.#place?.hold(bytes);
+    this.#held += rows;
+    this.#heldBytes += bytes;
   }
 
-  release(rows: number): void {
+  release(rows: number, chars: number): void {
+    const bytes = rows * rowBytes + chars;
+    this.#place?.release(bytes);
     this.#held -= rows;
+    this.#heldBytes -= bytes;
   }
 
   get held(): number {
@@ -75,18 +102,43 @@ export class Budget {
 export class Held {
   readonly #budget: Budget;
   #rows = 0;
+  #chars = 0;
 
   constructor(budget: Budget) {
     this.#budget = budget;
   }
 
-  add(rows: number): void {
+  add(rows: number, chars: number): void {
+    this.#budget.hold(rows, chars);
     this.#rows += rows;
-    this.#budget.hold(rows);
+    this.#chars += chars;
   }
 
   release(): void {
-    this.#budget.release(this.#rows);
+    this.#budget.release(this.#rows, this.#chars);
     this.#rows = 0;
+    this.#chars = 0;
   }
+}
+
+/** The characters of some rows. */
+export function charsOf(rows: readonly (readonly (string | undefined)[])[]): number {
+  let chars = 0;
+  for (const row of rows) for (const text of row) chars += text?.length ?? 0;
+  return chars;
+}
+
+/** Requests that wait for their next slice: each turn of the event loop runs one of them, so however many there are, others wait for one slice only. */
+const waiting: (() => void)[] = [];
+
+async function turn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  waiting.push(resolve);
+  if (waiting.length === 1) setImmediate(nextTurn);
+  return promise;
+}
+
+function nextTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(nextTurn);
 }

@@ -55,11 +55,15 @@ export class Dataset {
     const held = new Held(this.#budget);
     try {
       for await (const page of this.#all(patterns)) {
+        let chars = 0;
         const fresh = page.filter((quad) => {
           const size = seen.size;
-          return seen.add(key(quad)).size > size;
+          const text = key(quad);
+          if (seen.add(text).size === size) return false;
+          chars += text.length;
+          return true;
         });
-        held.add(fresh.length);
+        held.add(fresh.length, chars);
         if (fresh.length > 0) yield fresh;
       }
     } finally {
@@ -114,7 +118,7 @@ export class Dataset {
         for (const name of page.graphs) {
           if (seen.has(name) || name === defaultGraph) continue;
           seen.add(name);
-          held.add(1);
+          held.add(1, name.length);
           yield name;
         }
         ({ cursor } = page);

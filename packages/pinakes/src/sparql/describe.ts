@@ -33,13 +33,13 @@ async function* about(environment: Environment, start: TermText, done: Set<TermT
   for (let term = open.pop(); term !== undefined; term = open.pop()) {
     if (done.has(term) || term.startsWith('"')) continue;
     done.add(term);
-    held.add(1);
+    held.add(1, term.length);
     for await (const { s, p, o } of everywhere(environment, term)) {
       if (o.startsWith("_:")) open.push(o);
       const key = keyOf(s, p, o);
       if (told.has(key)) continue;
       told.add(key);
-      held.add(1);
+      held.add(1, key.length);
       yield { s, p, o, g: defaultGraph };
     }
   }

@@ -15,6 +15,8 @@ export const sparqlLimits = Object.freeze({
   resultRowsMax: 1_000_000,
   /** Rows that joins, sorts, groups, DISTINCT and paths keep in memory at the same time … */
   heldRowsMax: 500_000,
+  /** … and the memory of these, as estimated … */
+  heldBytesMax: 134_217_728,
   /** … and quads that one operation of an update changes after its WHERE was evaluated. */
   updateQuadsMax: 100_000,
   /** Of a text that CONCAT, REPLACE, GROUP_CONCAT and the like make. */
@@ -39,6 +41,7 @@ export interface SparqlLimits {
   readonly timeoutMs: number;
   readonly resultRowsMax: number;
   readonly heldRowsMax: number;
+  readonly heldBytesMax: number;
   readonly updateQuadsMax: number;
   readonly queryCharsMax: number;
   readonly updateCharsMax: number;
@@ -48,6 +51,7 @@ export const defaultSparqlLimits: SparqlLimits = Object.freeze({
   timeoutMs: sparqlLimits.timeoutMsDefault,
   resultRowsMax: sparqlLimits.resultRowsMax,
   heldRowsMax: sparqlLimits.heldRowsMax,
+  heldBytesMax: sparqlLimits.heldBytesMax,
   updateQuadsMax: sparqlLimits.updateQuadsMax,
   queryCharsMax: sparqlLimits.queryCharsMax,
   updateCharsMax: sparqlLimits.updateCharsMax,

@@ -1,55 +1,52 @@
-/**
- * From text to algebra. The grammar is @traqula's; it is loaded with the first request, since making its tables takes a third of a second.
- */
+/** From text to algebra. */
 import { invalid, PinakesError } from "../domain/errors.ts";
 import type { Operation, RdfTerm, TriplePattern, UpdateOperation } from "./algebra.ts";
+import { loadGrammar, withoutCodepointEscapes, type Ast, type AstUpdate, type Grammar } from "./grammar.ts";
 import { resolveIri } from "./iri.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
 import { inOrderOfText } from "./wildcard.ts";
-import { syntaxError, thrownError, type SyntaxProblem } from "./parse-errors.ts";
+import { thrownError } from "./parse-errors.ts";
 
-interface Grammar {
-  parse(text: string): Ast;
-  toAlgebra(ast: Ast, options: { readonly quads?: boolean; readonly baseIRI?: string | undefined }): unknown;
+/** What a text says, and the IRI that its relative ones are relative to: of the expressions, too, which are evaluated later. */
+export interface Parsed<T> {
+  readonly operation: T;
+  readonly baseIri: string | undefined;
 }
 
-interface Ast {
-  readonly type: "query" | "update";
-  readonly updates?: readonly { readonly context: readonly unknown[]; readonly operation?: AstUpdate }[];
-  readonly context?: readonly unknown[];
-  /** Of a SELECT or DESCRIBE. */
-  readonly variables?: readonly { readonly type: string }[];
-}
-
-interface AstUpdate {
-  readonly subType: string;
-  readonly where?: { readonly patterns: readonly unknown[] };
-}
-
-let loading: Promise<Grammar> | undefined;
-
-export async function parseSparqlQuery(text: string, limits: SparqlLimits, baseIri: string | undefined): Promise<Operation> {
-  const grammar = await load(text, limits.queryCharsMax, "queryCharsMax");
-  return guarded(text, () => {
-    const ast = grammar.parse(text);
+export async function parseSparqlQuery(text: string, limits: SparqlLimits, baseIri: string | undefined): Promise<Parsed<Operation>> {
+  const plain = checkedText(text, limits.queryCharsMax, "queryCharsMax");
+  const grammar = await loadGrammar();
+  return guarded(plain, () => {
+    const ast = grammar.parse(plain);
     if (ast.type !== "query") throw invalid("SPARQL: this is an update; send it as `update`, not as `query` (on the command line with --update).");
     const operation = checkDepth(grammar.toAlgebra(ast, { baseIRI: baseIri })) as Operation;
-    return ast.variables?.[0]?.type === "wildcard" ? inOrderOfText(operation, text) : operation;
+    const ordered = ast.variables?.[0]?.type === "wildcard" ? inOrderOfText(operation, plain) : operation;
+    return { operation: ordered, baseIri: baseOf(ast.context ?? [], baseIri) };
   });
 }
 
-export async function parseSparqlUpdate(text: string, limits: SparqlLimits, baseIri: string | undefined): Promise<readonly UpdateOperation[]> {
-  const grammar = await load(text, limits.updateCharsMax, "updateCharsMax");
-  return guarded(text, () => {
-    const ast = grammar.parse(text);
+export async function parseSparqlUpdate(text: string, limits: SparqlLimits, baseIri: string | undefined): Promise<readonly Parsed<UpdateOperation>[]> {
+  const plain = checkedText(text, limits.updateCharsMax, "updateCharsMax");
+  const grammar = await loadGrammar();
+  return guarded(plain, () => {
+    const ast = grammar.parse(plain);
     if (ast.type !== "update") throw invalid("SPARQL: this is a query; send it as `query`, not as `update` (on the command line without --update).");
     // Prefixes and the base are in force from where they are declared on, also for the operations after.
     const context: unknown[] = [];
     return (ast.updates ?? []).flatMap(({ context: added, operation }) => {
       context.push(...added);
-      return operation === undefined ? [] : [updateOperation(grammar, operation, [...context], baseIri)];
+      if (operation === undefined) return [];
+      return [{ operation: updateOperation(grammar, operation, [...context], baseIri), baseIri: baseOf(context, baseIri) }];
     });
   });
+}
+
+/** The BASE in force behind these declarations, each of which may be relative to the one before. */
+function baseOf(context: readonly unknown[], given: string | undefined): string | undefined {
+  let base = given;
+  for (const { subType, value } of context as readonly { readonly subType: string; readonly value: { readonly value: string } }[])
+    if (subType === "base") base = resolveIri(value.value, base);
+  return base;
 }
 
 /**
@@ -105,17 +102,18 @@ function whereOf(patterns: readonly TriplePattern[]): Operation {
   return { type: "join", input };
 }
 
-async function load(text: unknown, charsMax: number, limitName: string): Promise<Grammar> {
+function checkedText(text: unknown, charsMax: number, limitName: string): string {
   if (typeof text !== "string") throw invalid("SPARQL: the request is a text.");
   if (text.length > charsMax)
     throw new PinakesError("LIMIT_EXCEEDED", `SPARQL: the text has ${text.length} characters; at most ${charsMax} are allowed (${limitName}).`);
-  checkBrackets(text);
-  loading ??= loadGrammar();
-  return loading;
+  const plain = withoutCodepointEscapes(text);
+  if (!plain.isWellFormed()) throw invalid("SPARQL: the text holds half of a surrogate pair; write the whole character.");
+  checkBrackets(plain);
+  return plain;
 }
 
-/** Strings, IRIs and comments are passed over; what stands alone is a bracket. */
-const bracketOrText = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[()[\]{}]/g;
+/** Strings, IRIs, comments and escapes in names are passed over; what stands alone is a bracket. */
+const bracketOrText = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|\\.|[()[\]{}]/g;
 
 function checkBrackets(text: string): void {
   let depth = 0;
@@ -125,43 +123,6 @@ function checkBrackets(text: string): void {
     if (depth > sparqlLimits.bracketsMax)
       throw new PinakesError("LIMIT_EXCEEDED", `SPARQL: brackets may be nested ${sparqlLimits.bracketsMax} deep (bracketsMax); write it flatter.`);
   }
-}
-
-async function loadGrammar(): Promise<Grammar> {
-  const [{ Parser }, { toAlgebra, toAlgebra11Builder }] = await Promise.all([import("@traqula/parser-sparql-1-1"), import("@traqula/algebra-sparql-1-1")]);
-  // The library begins to count its own variables anew after each subquery, and forgets which names the text uses: two of them, or one and
-  // the user's `?var0`, could be the same. A name that no text can hold, counted once for all, never is.
-  let made = 0;
-  toAlgebra11Builder.patchRule({ name: "generateFreshVar", fun: () => (c) => c.dataFactory.variable(`.${(made += 1)}`) });
-  // It also resolves relative IRIs by appending them, dots and all, and takes a prefix of no characters for an unknown one.
-  toAlgebra11Builder.patchRule({
-    name: "translateNamed",
-    fun: () => (c, term) => {
-      const prefix = (term as { readonly prefix?: string }).prefix;
-      const start = prefix === undefined ? "" : c.currentPrefixes[prefix];
-      if (start === undefined) throw new Error(`Unknown prefix: ${prefix}`);
-      const whole = resolveIri(start + term.value, c.currentBase);
-      if (whole === undefined) throw new Error(`The IRI <${(start + term.value).slice(0, 200)}> is relative and there is no BASE; write it in full.`);
-      return c.dataFactory.namedNode(whole);
-    },
-  });
-  let current = "";
-  const errorHandler = (problems: readonly SyntaxProblem[]): never => {
-    throw syntaxError(current, problems[0] as SyntaxProblem);
-  };
-  // The handler is an argument of the builder that the class passes on, though its type does not say so.
-  const parser = new Parser({ errorHandler } as ConstructorParameters<typeof Parser>[0]);
-  return {
-    parse: (text) => {
-      current = text;
-      return parser.parse(text);
-    },
-    toAlgebra: (ast, { quads, baseIRI }) =>
-      toAlgebra(ast as unknown as Parameters<typeof toAlgebra>[0], {
-        ...(quads === undefined ? {} : { quads }),
-        ...(baseIRI === undefined ? {} : { baseIRI }),
-      }),
-  };
 }
 
 function guarded<T>(text: string, action: () => T): T {

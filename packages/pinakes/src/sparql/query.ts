@@ -10,38 +10,43 @@ import { sourceFor } from "./hidden-graphs.ts";
 import { hasRows } from "./nodes/evaluate.ts";
 import { emptyRow, type Environment, type PatternNode, type Row } from "./nodes/node.ts";
 import { parseSparqlQuery } from "./parse.ts";
+import { inPlace, placed } from "./placed.ts";
 import { datasetFor, type Request } from "./request.ts";
 import { compileTemplate } from "./template.ts";
 import type { Binding, QuadSource, SparqlResult } from "./types.ts";
 import { Variables } from "./variables.ts";
 
 export async function runSparqlQuery(source: QuadSource, text: string, request: Request): Promise<SparqlResult> {
-  const whole = await parseSparqlQuery(text, request.limits, request.options.baseIri);
+  const { operation: whole, baseIri } = await parseSparqlQuery(text, request.limits, request.options.baseIri);
+  const facts = { ...request.facts, baseIri };
   const named = whole.type === "from" ? whole : undefined;
   const operation = named === undefined ? whole : named.input;
   const variables = new Variables();
   const dataset = datasetFor(sourceFor(source, whole, request.options), request, named);
   const environment: Environment = { dataset, active: dataset.default, outer: undefined, budget: request.budget, variables };
-  const compile = (pattern: Operation) => compilePattern(pattern, variables, request.facts);
+  const compile = (pattern: Operation) => compilePattern(pattern, variables, facts);
   const form = formOf(operation);
   switch (form.type) {
-    case "ask":
-      return { kind: "boolean", value: await hasRows(environment, compile(form.input)) };
+    case "ask": {
+      const node = compile(form.input);
+      return { kind: "boolean", value: await inPlace(request, () => hasRows(environment, node)) };
+    }
     case "construct": {
       const template = compileTemplate(form.template, variables, request.facts.newBlank);
-      return { kind: "quads", quads: construct(environment, compile(form.input), template) };
+      const node = compile(form.input);
+      return { kind: "quads", quads: placed(request, () => construct(environment, node, template)) };
     }
     case "describe": {
       const node = compile(form.input);
       const slots = form.terms.filter(({ termType }) => termType === "Variable").map((term) => variables.slotOf(term));
       const fixed = form.terms.filter(({ termType }) => termType === "NamedNode");
-      return { kind: "quads", quads: limited(environment, describe(environment, node, slots, fixed)) };
+      return { kind: "quads", quads: placed(request, () => limited(environment, describe(environment, node, slots, fixed))) };
     }
     default: {
       const names = projection(operation);
       const node = compile(operation);
       const slots = names.map((term) => variables.slotOf(term));
-      return { kind: "bindings", variables: names.map(({ value }) => value), rows: select(environment, node, slots) };
+      return { kind: "bindings", variables: names.map(({ value }) => value), rows: placed(request, () => select(environment, node, slots)) };
     }
   }
 }
@@ -99,7 +104,7 @@ async function* construct(environment: Environment, node: PatternNode, template:
           const key = keyOf(s, p, o);
           if (seen.has(key)) continue;
           seen.add(key);
-          held.add(1);
+          held.add(1, key.length);
           checkResult(environment, seen.size);
           yield { s, p, o, g: defaultGraph };
         }

@@ -2,34 +2,48 @@
  * Updates, one operation after the other. Each finds out all that it will remove and insert before it writes anything, then writes it in
  * one call; an operation sees what those before it wrote. A graph that holds nothing is not there: graphs come and go with their quads.
  */
-import { PinakesError } from "../domain/errors.ts";
+import { invalid, PinakesError } from "../domain/errors.ts";
 import { defaultGraph, iri, type Quad, type TermText } from "../domain/rdf.ts";
 import type { QuadPattern } from "../ports/triple-store.ts";
 import type { Operation, RdfTerm, UpdateOperation } from "./algebra.ts";
+import { Held } from "./budget.ts";
 import { compilePattern } from "./compile.ts";
 import { Dataset, keyOf } from "./dataset.ts";
 import { sourceFor } from "./hidden-graphs.ts";
 import { sparqlLimits } from "./limits.ts";
 import { emptyRow, type Environment, type Row } from "./nodes/node.ts";
-import { parseSparqlUpdate } from "./parse.ts";
+import { parseSparqlUpdate, type Parsed } from "./parse.ts";
+import { inPlace } from "./placed.ts";
 import { datasetFor, type Request } from "./request.ts";
 import { compileTemplate } from "./template.ts";
-import type { QuadSink, QuadSource, UpdateCounts } from "./types.ts";
+import type { QuadSink, QuadSource, SparqlOptions, UpdateCounts } from "./types.ts";
 import { Variables } from "./variables.ts";
 
 export async function runSparqlUpdate(source: QuadSource, sink: QuadSink, text: string, request: Request): Promise<UpdateCounts> {
   const operations = await parseSparqlUpdate(text, request.limits, request.options.baseIri);
+  checkDataset(operations, request.options);
   const seen = sourceFor(source, operations, request.options);
   // What is not supported is found before anything is written.
-  const compiled = operations.map((operation) => compileOperation(operation, seen, sink, request));
-  const sum = { inserted: 0, removed: 0 };
-  for (const run of compiled) {
-    request.budget.check();
-    const { inserted, removed } = await run();
-    sum.inserted += inserted;
-    sum.removed += removed;
-  }
-  return sum;
+  const compiled = operations.map(({ operation, baseIri }) => compileOperation(operation, seen, sink, { ...request, facts: { ...request.facts, baseIri } }));
+  return inPlace(request, async () => {
+    const sum = { inserted: 0, removed: 0 };
+    for (const run of compiled) {
+      request.budget.check();
+      const { inserted, removed } = await run();
+      sum.inserted += inserted;
+      sum.removed += removed;
+    }
+    return sum;
+  });
+}
+
+/** Which of the two is meant is not for us to guess (SPARQL 1.1 Protocol, 2.2.3). */
+function checkDataset(operations: readonly Parsed<UpdateOperation>[], { dataset }: SparqlOptions): void {
+  if (dataset === undefined || dataset.default.length + dataset.named.length === 0) return;
+  if (operations.some(({ operation }) => operation.type === "change" && (operation.using !== undefined || operation.with !== undefined)))
+    throw invalid(
+      "SPARQL: the graphs are given both by the request (using-graph-uri, using-named-graph-uri) and by USING or WITH in the text; use one of them.",
+    );
 }
 
 type Run = () => Promise<UpdateCounts>;
@@ -94,9 +108,11 @@ class PlannedChange {
   readonly #removals = new Map<string, Quad>();
   readonly #inserts = new Map<string, Quad>();
   readonly #request: Request;
+  readonly #held: Held;
 
   constructor(request: Request) {
     this.#request = request;
+    this.#held = new Held(request.budget);
   }
 
   remove(quad: Quad): void {
@@ -111,7 +127,7 @@ class PlannedChange {
     const key = keyOf(quad.s, quad.p, quad.o, quad.g);
     if (quads.has(key)) return;
     quads.set(key, quad);
-    this.#request.budget.hold(1);
+    this.#held.add(1, 2 * key.length);
     const { updateQuadsMax } = this.#request.limits;
     if (this.#removals.size + this.#inserts.size > updateQuadsMax)
       throw new PinakesError(
@@ -127,7 +143,7 @@ class PlannedChange {
   }
 
   release(): void {
-    this.#request.budget.release(this.#removals.size + this.#inserts.size);
+    this.#held.release();
   }
 }
 

@@ -13,16 +13,36 @@ import type { Row } from "./evaluate.ts";
 import { placeOf, type Value } from "./values.ts";
 import type { Window } from "./window.ts";
 
+/** JavaScript keeps texts with two bytes for each character. */
+const bytesPerChar = 2;
+/** Memory is counted in steps: counting costs nothing then. */
+const heldStepBytes = 65_536;
+
 /** Counts what is kept while everything is read: the number of rows alone does not bound it. */
 export class KeptChars {
+  readonly #memory: Reading["memory"];
   #chars = 0;
+  #held = 0;
+
+  constructor(memory: Reading["memory"]) {
+    this.#memory = memory;
+  }
 
   add(chars: number): void {
+    this.#hold(this.#chars + chars);
     this.#chars += chars;
   }
 
   reset(chars: number): void {
+    this.#hold(chars);
     this.#chars = chars;
+  }
+
+  #hold(chars: number): void {
+    const wanted = Math.ceil((chars * bytesPerChar) / heldStepBytes) * heldStepBytes;
+    if (wanted > this.#held) this.#memory?.hold(wanted - this.#held);
+    else if (wanted < this.#held) this.#memory?.release(this.#held - wanted);
+    this.#held = wanted;
   }
 
   get over(): boolean {
@@ -76,7 +96,7 @@ export async function sorted(
   const after = state === undefined ? undefined : openPlace(state);
   const count = window.wanted + 1;
   let kept: Kept[] = [];
-  const chars = new KeptChars();
+  const chars = new KeptChars(reading.memory);
   const trim = () => {
     kept = kept.toSorted(compare).slice(0, count);
     chars.reset(kept.reduce((sum, row) => sum + row.chars, 0));

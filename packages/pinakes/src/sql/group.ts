@@ -64,7 +64,7 @@ function byType(a: readonly Value[], b: readonly Value[]): number {
 
 async function distinct({ query, reading, maker, rowsMax }: GroupInput): Promise<Answer[]> {
   const found = new Map<string, Answer>();
-  const chars = new KeptChars();
+  const chars = new KeptChars(reading.memory);
   await readAll(reading, rowsMax, (item) => {
     for (const row of maker.rows(maker.document(item))) {
       const value = maker.project(row);
@@ -92,7 +92,7 @@ async function groups({ query, context, reading, maker, rowsMax }: GroupInput): 
   const inputs = aggregates.map(({ argument }) => compileExpression(argument, context));
   const keys = query.groupBy.map((expression) => compileExpression(expression, context));
   const found = new Map<string, Group>();
-  const chars = new KeptChars();
+  const chars = new KeptChars(reading.memory);
   const open = (values: readonly Value[], text: string): Group => {
     const group = { values, key: keyOf(text), totals: aggregates.map(({ name }) => accumulator(name)) };
     found.set(group.key, group);

@@ -4,6 +4,7 @@ import type { Scope } from "../domain/scope.ts";
 import type { Leg } from "./access.ts";
 import { sqlLimits } from "./limits.ts";
 import type { Plan } from "./plan.ts";
+import type { QueryOptions } from "./types.ts";
 
 /** Where a leg goes on: at its beginning, after a cursor of the store, or not at all. */
 export type LegPosition = { readonly at?: string } | "done";
@@ -14,6 +15,7 @@ export interface Reading {
   readonly container: string;
   readonly plan: Plan;
   readonly session: SessionTokens | undefined;
+  readonly memory: QueryOptions["memory"];
   /** Rows looked at so far, by all legs. */
   examined: number;
 }

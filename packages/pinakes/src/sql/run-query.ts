@@ -131,7 +131,7 @@ async function answer(prepared: Prepared, plan: Plan): Promise<QueryResult> {
   const scope = request.scope as QueryRequest["scope"];
   const pageItems = checkedLimit(options.limit);
   const window = resumed === undefined ? new Window(pageItems, counts.skip, counts.left) : Window.resume(pageItems, resumed.state["window"] as JsonObject);
-  const reading: Reading = { items, scope, container: definition.name, plan, session: options.session, examined: 0 };
+  const reading: Reading = { items, scope, container: definition.name, plan, session: options.session, memory: options.memory, examined: 0 };
   const maker = rowMaker(query, definition, options.partition, context);
   const from = resumed?.state["from"] as JsonObject | undefined;
   const rowsMax = checkedRowsMax(options.rowsMax, items.capabilities.indexReads === "eventual");

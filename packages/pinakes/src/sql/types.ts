@@ -39,6 +39,8 @@ export interface QueryOptions {
   readonly session?: SessionTokens | undefined;
   /** Epoch milliseconds for GetCurrentDateTime and the like; the system's clock by default. */
   readonly now?: number | undefined;
+  /** Counts what is kept to sort or group, in bytes; throws where that is too much for all queries together. Who gives it releases the rest. */
+  readonly memory?: { hold(bytes: number): void; release(bytes: number): void } | undefined;
   /** How cursors are sealed. One of the two is needed where an answer has more than one page. */
   readonly tokens?: CursorTokens | undefined;
   readonly key?: Uint8Array | undefined;

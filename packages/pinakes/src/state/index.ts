@@ -3,7 +3,7 @@ export type { State } from "./state.ts";
 export type { Containers } from "./containers/containers.ts";
 export type { Memories } from "./memories/memories.ts";
 export { numberedLines, type IncomingLine } from "./series/ingest.ts";
-export { metricTypes } from "./series/metric-document.ts";
+export { dimensionPattern, metricTypeSchema } from "./series/custom-names.ts";
 export type { Metrics } from "./series/metrics.ts";
 export { readNdjson } from "./series/ndjson.ts";
 export { toolStatuses } from "./series/tool-document.ts";

@@ -1,5 +1,6 @@
 /** What the features of state are made of. */
 import type { WorkRegistry } from "../containers/index.ts";
+import type { Places } from "../domain/query-places.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Embedder } from "../ports/embedder.ts";
@@ -19,6 +20,8 @@ export interface StateParts {
   readonly clock: Clock;
   readonly log: (line: string) => void;
   readonly system: SystemScope;
+  /** Where what computes much takes its place; absent: all of it runs at once. */
+  readonly places?: Places | undefined;
   readonly work: WorkRegistry<StateWorkKind>;
   /** Time-ordered and unique. */
   readonly newId: () => string;

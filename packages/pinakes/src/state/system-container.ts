@@ -3,7 +3,8 @@ import type { IndexingPolicy } from "@pinakes/client";
 import type { z } from "zod";
 import type { Caller } from "../domain/caller.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { ContainerDefinition, Operation, Range } from "../ports/item-store.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { ContainerDefinition, ItemStore, Operation, Partition, Range } from "../ports/item-store.ts";
 
 export interface GenericWrite {
   readonly caller: Caller;
@@ -27,8 +28,12 @@ export interface SystemContainer {
   readonly scanRange?: Range;
   /** Checks the rules of the feature and fills in what it fills in; throws what is wrong. */
   readonly prepare?: (write: GenericWrite) => JsonObject;
+  /** Called before documents are written, with those of one batch: throws where a limit of the workspace refuses them. */
+  readonly admit?: (items: ItemStore, scope: Scope, documents: readonly JsonObject[]) => Promise<void>;
   /** Operations that must be in the same batch (stamps, leases). Where one of them fails, the rules of the feature refuse the write. */
   readonly companions?: (operations: readonly Operation[], now?: number) => readonly Operation[];
+  /** What to tell a caller whose write was refused because this companion operation failed: in terms of the feature, not of its items. */
+  readonly refusal?: (companion: Operation, partition: Partition) => string;
 }
 
 /** Ids that begin so are the system's own. */

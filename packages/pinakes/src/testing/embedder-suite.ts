@@ -82,12 +82,33 @@ function texts(current: () => Embedder): void {
     for (const vector of found) expect(vector).toHaveLength(current().model.dims);
   });
 
-  it("a text that is too long is embedded by its beginning", async () => {
-    const { tokensMax, dims } = current().model;
-    const start = "The history of the lighthouse begins with a fire on a rock. ".repeat(tokensMax);
-    const [one, two] = await current().embed([`${start}And it ends with a lamp.`, `${start}Nobody knows how it ends, or why.`]);
-    expect(one).toHaveLength(dims);
-    expect(two).toEqual(one);
+  it("two texts that differ only past the model's limit have different vectors, or are refused", async () => {
+    const { tokensMax, dims, metric } = current().model;
+    const tokenizer = await current().tokenizer();
+    const count = (text: string) => tokenizer.words(text).tokens.reduce((sum, tokens) => sum + tokens, 0);
+    // No word takes less than a token: as many words as the limit has tokens reach it.
+    const start = "The history of the lighthouse begins with a fire on a rock, and ".repeat(Math.ceil(tokensMax / 13));
+    expect(count(start)).toBeGreaterThanOrEqual(tokensMax);
+    for (const kind of ["document", "query"] as const) {
+      for (const [a, b] of [
+        ["ends with a lamp.", "nobody knows how it ends, or why."],
+        ["x", "y"],
+      ] as const) {
+        const [one, two] = await Promise.all([`${start}${a}`, `${start}${b}`].map((text) => vectorOrRefusal(current(), text, kind)));
+        if (one === undefined || two === undefined) continue;
+        expect(two).not.toEqual(one);
+        expect(one).toHaveLength(dims);
+        if (metric === "cosine") expect(dot(one, one)).toBeCloseTo(1, 5);
+      }
+    }
+  });
+
+  it("its tokenizer counts every word", async () => {
+    const text = "Two words, 日本 and naïve";
+    const { starts, ends, tokens } = (await current().tokenizer()).words(text);
+    const seen = Array.from(starts, (start, i) => text.slice(start, ends[i])).join("");
+    expect(seen).toBe(text.replaceAll(" ", ""));
+    expect(tokens.every((count) => count > 0)).toBe(true);
   });
 
   it("any text in Unicode will do, even half a character", async () => {
@@ -136,6 +157,16 @@ function lifetime(current: () => Embedder, open: OpenEmbedder): void {
     await expect(other.embed(["after"])).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
     await other.close();
   });
+}
+
+/** Undefined: refused, as the contract allows for a text that is too long. */
+async function vectorOrRefusal(embedder: Embedder, text: string, kind: "document" | "query"): Promise<Float32Array | undefined> {
+  try {
+    return (await embedder.embed([text], { kind }))[0];
+  } catch (error) {
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(INVALID|LIMIT_EXCEEDED)$/) });
+    return undefined;
+  }
 }
 
 function dot(a: Float32Array | undefined, b: Float32Array | undefined): number {

@@ -7,7 +7,7 @@ import { patternShape } from "./match-order.ts";
 import { checkSource, prepareChange } from "./prepare-change.ts";
 import { sourcePage } from "./source-page.ts";
 import { badCursor } from "./space-errors.ts";
-import { canonicalTerm, placedTerm } from "./terms.ts";
+import { canonicalTerm, placedTerm, quadsOf, wordsOf } from "./terms.ts";
 import type { SpaceKey, TripleEngine } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
@@ -63,7 +63,8 @@ class EngineTripleStore implements port.TripleStore {
     const after = options.cursor === undefined ? undefined : openCursor(shape, options.cursor);
     const found = this.#engine.match(key, { pattern: checked, after, limit, charsMax: tripleLimits.pageCharsMax });
     // An engine that answers at once costs no turn of the event loop.
-    const { quads, next, examined } = found instanceof Promise ? await found : found;
+    const { quads: kept, next, examined } = found instanceof Promise ? await found : found;
+    const quads = quadsOf(kept);
     return next === undefined ? { quads, examined } : { quads, examined, cursor: makeCursor(shape, next) };
   }
 
@@ -96,7 +97,9 @@ class EngineTripleStore implements port.TripleStore {
     checkSource(source);
     const limit = checkBound("limit", options.limit, tripleLimits.pageQuadsMax, tripleLimits.pageQuadsDefault);
     const after = options.cursor === undefined ? undefined : openCursor(sourceShape, options.cursor);
-    const { quads, examined, next } = await sourcePage((request) => this.#engine.ofSource(key, { source, ...request }), limit, after);
+    const page = await sourcePage((request) => this.#engine.ofSource(key, { source, ...request }), limit, after);
+    const { examined, next } = page;
+    const quads = page.quads.map(({ quad, parts }) => ({ quad: { ...quad, o: wordsOf(quad.o) }, parts }));
     return next === undefined ? { quads, examined } : { quads, examined, cursor: makeCursor(sourceShape, next) };
   }
 

@@ -3,7 +3,7 @@ import { invalid, PinakesError, show } from "../domain/errors.ts";
 import { defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { QuadChange, Support } from "../ports/triple-store.ts";
 import type { Place } from "./match-order.ts";
-import { canonicalTerm, checkPlace } from "./terms.ts";
+import { canonicalTerm, checkPlace, wordsOf } from "./terms.ts";
 import type { PreparedChange } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
@@ -63,7 +63,7 @@ export function checkSource(source: string): string {
 
 class Collector {
   readonly terms: TermText[] = [defaultGraph];
-  /** By the text as it was given and by the canonical one: a term may be written in two ways. */
+  /** By the text as it was given and by the canonical one, both as callers write them: a term may be written in two ways. */
   readonly #numbers = new Map<TermText, number>();
   #chars = 0;
 
@@ -85,17 +85,18 @@ class Collector {
     let number = this.#numbers.get(given);
     if (number === undefined) {
       const term = canonicalTerm(given);
-      number = (term === given ? undefined : this.#numbers.get(term)) ?? this.#take(term);
+      const known = wordsOf(term);
+      number = (known === given ? undefined : this.#numbers.get(known)) ?? this.#take(term, known);
       this.#numbers.set(given, number);
     }
     checkPlace(place, given);
     return number;
   }
 
-  #take(term: TermText): number {
+  #take(term: TermText, known: TermText): number {
     const number = this.terms.length;
     this.terms.push(term);
-    this.#numbers.set(term, number);
+    this.#numbers.set(known, number);
     this.#chars += term.length;
     if (this.#chars <= tripleLimits.writeCharsMax) return number;
     throw new PinakesError("LIMIT_EXCEEDED", `The terms of one write have at most ${tripleLimits.writeCharsMax} characters together; write them in several.`);

@@ -1,5 +1,5 @@
 /** The vector store: what callers see. Each method finds the collection's place and hands over to the file that does it. */
-import { invalid, show } from "../domain/errors.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
 import type { Filter } from "../domain/filter.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -22,6 +22,7 @@ import type { ReadOptions, Reader } from "./read/reader.ts";
 import { findLive, type ViewSource } from "./read/view.ts";
 import type { SearchPool } from "./search/pool.ts";
 import type { TermCounts } from "./text/statistics.ts";
+import type { CollectionSettings } from "./segment/collection-settings.ts";
 import type { Put } from "./segment/row.ts";
 import { collectionStats, type CollectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
@@ -128,6 +129,17 @@ export class Vectors {
 
   async stats(scope: Scope, collection: string): Promise<CollectionStats> {
     return collectionStats(this.#site(scope, collection));
+  }
+
+  /** How it was made; undefined where there is none. One read, whatever is in it. */
+  async settings(scope: Scope, collection: string): Promise<CollectionSettings | undefined> {
+    const site = this.#site(scope, collection);
+    try {
+      return (await site.state()).fence.settings;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
+      throw error;
+    }
   }
 
   /** The versions that can be read with `asOf` or restored, newest last. */

@@ -36,6 +36,19 @@ async function plant(world: World, { repository_id, incarnation }: Place): Promi
   world.now += auditLimits.objectYoungMs;
 }
 
+/** Everything that was removed, each once however often the repair was repeated, and with all of its data: it can be restored. */
+async function quarantined(world: World, { knowledge }: Process): Promise<readonly string[]> {
+  const { items } = await knowledge.quarantine.list(world.admin);
+  for (const { entry_id } of items) await knowledge.quarantine.restore(world.admin, entry_id);
+  const { scope } = world.admin;
+  for (const { kind, target, incarnation, document_id } of items) {
+    if (kind === "object") expect(await world.objects.get(scope, target)).toEqual(Uint8Array.from(Buffer.from("stray")));
+    if (kind === "triples") expect((await world.triples.ofSource(scope, incarnation, target)).quads).toMatchObject([{ quad: { s: "<urn:left>" }, parts: [0] }]);
+    if (kind === "rows") expect((await world.vectors.vectors.get(scope, target, [`${document_id}.1.0`]))[0]?.vector).toEqual(Float32Array.of(1, 2));
+  }
+  return items.map(({ kind }) => kind).toSorted();
+}
+
 const planted = ["counter_off", "counter_off", "object_without_record", "removal_left", "triples_without_support_source", "vectors_without_document"];
 
 async function prepared(): Promise<{ world: World; process: Process; place: Place; before: unknown }> {
@@ -54,7 +67,9 @@ it("R-TG-54 all of them at once are found, put right, and gone", async () => {
   expect(kinds(report)).toEqual(planted.map((kind) => `${kind} repaired`));
   expect(report).toMatchObject({ found: 6, left: 0, summary: { counter_off: { found: 2, repaired: 2 } } });
   expect(await fsck(world, process, { deep: true })).toMatchObject({ found: 0, waiting: 0 });
+  expect(report.quarantined).toBe(3);
   expect(await named(world, place)).toEqual(before);
+  expect(await quarantined(world, process)).toEqual(["object", "rows", "triples"]);
   await process.close();
   await world[Symbol.asyncDispose]();
 });
@@ -80,7 +95,8 @@ it("R-TG-54 a process that dies at any call of a repair leaves what was right as
     await fsck(world, next, { repair: true });
     expect(await fsck(world, next, { deep: true }), `call ${at}`).toMatchObject({ found: 0, waiting: 0 });
     expect(await named(world, place), `call ${at}`).toEqual(before);
+    expect(await quarantined(world, next), `call ${at}`).toEqual(["object", "rows", "triples"]);
     await next.close();
     await world[Symbol.asyncDispose]();
   }
-}, 240_000);
+});

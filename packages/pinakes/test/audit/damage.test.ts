@@ -32,7 +32,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.state(place)).toEqual(before);
   });
 
-  it("object_without_record: a file that no record names goes when it is old; a young one is left", async () => {
+  it("object_without_record: a file that no record names goes into quarantine when it is old; a young one is left", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const { objects } = world.test.pinakes;
@@ -71,7 +71,8 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
     const document = await knowledge.document(caller, repository, collection, place.first);
-    expect(document).toMatchObject({ status: "failed", error: expect.stringContaining("Upload it again"), size_bytes: 0 });
+    const bytes = Buffer.byteLength("# Turing\n\nAlan Turing wrote On Computable Numbers in 1936.\n");
+    expect(document).toMatchObject({ status: "failed", error: expect.stringContaining("Upload it again"), size_bytes: bytes });
     const { hits } = await knowledge.search(caller, { query: "computable numbers", collections: [{ repository, collection }], mode: "keyword" });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
     expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
@@ -117,7 +118,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     world.time.shift += hourMs;
     const stray = (await world.fsck({ ...inside(place), repair: true })).findings.filter(({ kind }) => kind === "vectors_without_document");
     expect(stray.map(({ key }) => key)).toEqual([`${place.incarnation}.3`, `${place.incarnation}.2`]);
-    expect((await vectors.remains(world.scope, `${place.incarnation}.3`)).status).toBe("deleted");
+    expect((await vectors.remains(world.scope, `${place.incarnation}.3`)).status).toBe("trashed");
   });
 
   it("document_without_vectors: its passages are made anew; where its bytes are gone too, it says so", async () => {
@@ -136,7 +137,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await objects.delete(world.scope, [contentOf(place, place.second), contentOf(place, place.second, "text")]);
     await world.kinds({ ...inside(place), repair: true });
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
-    expect(await knowledge.document(caller, repository, collection, place.second)).toMatchObject({ status: "failed", chunk_count: 0 });
+    expect(await knowledge.document(caller, repository, collection, place.second)).toMatchObject({ status: "failed", chunk_count: 1 });
     expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
   });
 
@@ -204,7 +205,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await vectors.purge(world.scope, own);
   });
 
-  it("R-TG-54 R-TG-70 W13 unknown_incarnation: data in any store that no record names is found, and goes after its grace", async () => {
+  it("R-TG-54 R-TG-70 W13 unknown_incarnation: data in any store that no record names is found, is in quarantine after its grace, and goes when it is dropped", async () => {
     const { objects, vectors, triples, items } = world.test.pinakes;
     const incarnation = randomUUID();
     await objects.put(world.scope, `knowledge/${incarnation}/d/1/content`, Buffer.from("stray"));
@@ -237,6 +238,11 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await strays()).toEqual(all(false));
     expect(await strays(true)).toEqual(all(true));
     expect(await strays()).toEqual([]);
+    expect((await objects.list(world.scope, `knowledge/${incarnation}/`)).keys).toHaveLength(1);
+    const { quarantine } = world.test.knowledge;
+    const { items: held } = await quarantine.list(world.test.admin);
+    expect(held.filter((one) => one.incarnation === incarnation).map(({ store, kind }) => `${kind} ${store}`)).toHaveLength(4);
+    for (const { entry_id } of held) await quarantine.drop(world.test.admin, entry_id);
     expect((await objects.list(world.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
     expect((await triples.usage(world.scope, incarnation)).quads).toBe(0);
   });

@@ -1,11 +1,10 @@
 /** The essentials of an audit on the engines that servers run on: PostgreSQL and DynamoDB, each beside a folder of objects. */
 import { randomUUID } from "node:crypto";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { settled } from "../knowledge/support/test-pinakes.ts";
 import { useServers } from "../support/servers.ts";
 import { Audited, dayMs, hourMs } from "./support/audited.ts";
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const { postgres, dynamo } = useServers();
 
 describe.each([

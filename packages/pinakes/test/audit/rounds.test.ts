@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
-import { auditLimits, walkWorkspaces } from "../../src/knowledge/index.ts";
+import { auditLimits, quarantineLimits, walkWorkspaces } from "../../src/knowledge/index.ts";
 import { lifecycleLimits } from "../../src/lifecycle/index.ts";
 import { metricsText } from "../../src/http/metrics.ts";
 import { open } from "../../src/open.ts";
@@ -25,7 +25,7 @@ async function pass(world: World, process: Process): Promise<number> {
   }
 }
 
-it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and removes nothing but what was unknown for a day", async () => {
+it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and removes nothing but what was unknown for a day and then in quarantine", async () => {
   await using world = await World.open();
   const process = await auditing(world);
   const other = makeCaller({ tenant: "acme-2", userId: "root", role: "admin" });
@@ -43,6 +43,12 @@ it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and remo
   await pass(world, process);
   expect(process.opened.audit.figures.found).toEqual({ object_without_record: 1, unknown_incarnation: 1 });
   world.now += lifecycleLimits.orphanGraceMs;
+  await pass(world, process);
+  const { items } = await process.knowledge.quarantine.list(other);
+  expect(items).toMatchObject([{ entry_id: `${stray}.objects`, kind: "collection", count: 1 }]);
+  expect((await process.knowledge.quarantine.list(world.admin)).items).toEqual([]);
+  expect(await world.objects.head(other.scope, keys[1] as string)).toBeDefined();
+  world.now += quarantineLimits.retentionMs;
   await pass(world, process);
   expect(await world.objects.head(other.scope, keys[1] as string)).toBeUndefined();
   // Repairs are for whoever asks.

@@ -75,15 +75,11 @@ async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
 }
 
 describe("every call of a re-index of documents with triples", () => {
-  it.each(["crash-before", "crash-after"] as const)(
-    "R-TG-128 R-TG-131 %s: the support is that of one generation, the one that is shown",
-    async (kind) => {
-      let n = 0;
-      while (await reindexFaultAt(n, kind)) n += 1;
-      expect(n).toBeGreaterThan(20);
-    },
-    300_000,
-  );
+  it.each(["crash-before", "crash-after"] as const)("R-TG-128 R-TG-131 %s: the support is that of one generation, the one that is shown", async (kind) => {
+    let n = 0;
+    while (await reindexFaultAt(n, kind)) n += 1;
+    expect(n).toBeGreaterThan(20);
+  });
 });
 
 describe("every call of ingesting, replacing and deleting documents with triples", () => {
@@ -98,7 +94,6 @@ describe("every call of ingesting, replacing and deleting documents with triples
       }
       expect([...met]).toEqual(expect.arrayContaining(["triples.open", "triples.write", "triples.removeSource", "items.batch"]));
     },
-    300_000,
   );
 
   it("R-TG-129 what could not be removed before a collection went into the trash is removed when it is restored", async () => {

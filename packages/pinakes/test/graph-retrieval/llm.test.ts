@@ -108,7 +108,7 @@ describe("typed extraction with a model", () => {
     expect(document).toMatchObject({ status: "indexed", graph: { triples: 11 } });
     expect(document.graph).not.toHaveProperty("failed_passages");
     for (const start of ["Ada work", "Ada was_"]) expect(server.seen.filter(({ passage }) => passage.startsWith(start))).toHaveLength(1);
-  }, 60_000);
+  });
 
   it("tables are read without the model, and deleting a document removes what the model found in it", async () => {
     const place = await llmPlace();

@@ -5,12 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { serve, type RunningServer } from "../../src/http/serve.ts";
 import { open, type Pinakes } from "../../src/open.ts";
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 const shell = promisify(execFile);
 const cli = fileURLToPath(new URL("../../src/cli/pinakes.ts", import.meta.url));
 const rootToken = "root-token-of-the-guide-0123456789";

@@ -1,12 +1,11 @@
 /** The graph of collections on every engine: what is loaded is found, by the right caller, in the right collection, until its end. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { body, openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../knowledge/support/until.ts";
 import { useServers } from "../support/servers.ts";
 import { GraphPlace, line } from "./support/graph-place.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const { postgres, dynamo } = useServers();
 
 const people = `@prefix e: <https://e.org/> .

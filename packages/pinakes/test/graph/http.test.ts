@@ -1,9 +1,7 @@
 /** The graph over HTTP: content types both ways, the SPARQL protocol, and errors that say what to do. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { graphLimits, knowledgeLimits } from "../../src/knowledge/index.ts";
 import { newSite, openTestServer, type CallOptions, type Json, type Site, type TestServer } from "../http/support/server.ts";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let server: TestServer;
 let key: string;
@@ -159,11 +157,10 @@ describe("asking by pattern", () => {
       const asked = (wanted: object) => ({ key: stranger, body: { ...(path === "/v1/sparql" ? { query: "ASK {}" } : {}), collections: wanted } });
       expect((await server.call("POST", path, asked(collections))).status, path).toBe(200);
       expect(await server.call("POST", path, asked(hidden)), path).toMatchObject(problem(404, "NOT_FOUND"));
-      const { searchCollectionsMax } = knowledgeLimits;
+      const { graphCollectionsMax } = knowledgeLimits;
       const many = (count: number) => Array.from({ length: count }, () => collections[0]);
-      expect((await server.call("POST", path, asked(many(searchCollectionsMax)))).status).toBe(200);
-      for (const wrong of [many(searchCollectionsMax + 1), [], "x"])
-        expect(await server.call("POST", path, asked(wrong as object))).toMatchObject(problem(400));
+      expect((await server.call("POST", path, asked(many(graphCollectionsMax)))).status).toBe(200);
+      for (const wrong of [many(graphCollectionsMax + 1), [], "x"]) expect(await server.call("POST", path, asked(wrong as object))).toMatchObject(problem(400));
     }
   });
 
@@ -328,5 +325,44 @@ describe("the reference", () => {
     expect(Object.keys(sparql?.["get"]?.responses["200"]?.content ?? {})).toEqual(
       expect.arrayContaining(["application/sparql-results+json", "text/csv", "text/turtle"]),
     );
+  });
+});
+
+describe("what a SPARQL request is relative to", () => {
+  const made = 'SELECT (IRI("x") AS ?i) (<y> AS ?j) {}';
+  const values = (json: Json) =>
+    Object.values((json["results"] as { bindings: Record<string, { value: string }>[] }).bindings[0] ?? {}).map(({ value }) => value);
+
+  it("R-TG-122 the address of the request, unless base_iri or BASE says otherwise", async () => {
+    const site = await newSite(server, key);
+    const own = `http://localhost${site.at}/`;
+    expect(values((await ask(site, made)).json)).toEqual([`${own}x`, `${own}y`]);
+    expect(values((await get(site, "sparql", { query: made, base_iri: "https://b.org/c" })).json)).toEqual(["https://b.org/x", "https://b.org/y"]);
+    expect(values((await ask(site, `BASE <https://d.org/> ${made}`)).json)).toEqual(["https://d.org/x", "https://d.org/y"]);
+    const form = new URLSearchParams({ query: made, base_iri: "https://b.org/c" }).toString();
+    expect(values((await send(site, "sparql", "application/x-www-form-urlencoded", form)).json)).toEqual(["https://b.org/x", "https://b.org/y"]);
+    const across = { query: made, collections: [{ repository: site.repository, collection: site.collection }] };
+    expect(values((await server.call("POST", "/v1/sparql", { key, body: across })).json)).toEqual(["http://localhost/v1/x", "http://localhost/v1/y"]);
+    expect(values((await server.call("POST", "/v1/sparql", { key, body: { ...across, base_iri: "https://b.org/c" } })).json)).toEqual([
+      "https://b.org/x",
+      "https://b.org/y",
+    ]);
+    expect(await get(site, "sparql", { query: made, base_iri: "no base" })).toMatchObject(problem(400));
+    expect(await send(site, "sparql", "application/sparql-update", 'INSERT { <a:s> <a:p> ?i } WHERE { BIND(IRI("x") AS ?i) }')).toMatchObject({
+      json: { inserted: 1 },
+    });
+    expect((await get(site, "triples", {})).json["items"]).toMatchObject([{ o: { value: `${own}x` } }]);
+  });
+
+  it("R-TG-123 using-graph-uri together with USING or WITH is a 400, and nothing is changed", async () => {
+    const site = await filled();
+    for (const clause of [
+      "INSERT { <a:s> <a:p> 1 } USING <a:g> WHERE {}",
+      "INSERT { <a:s> <a:p> 1 } USING NAMED <a:g> WHERE {}",
+      "WITH <a:g> INSERT { <a:s> <a:p> 1 } WHERE {}",
+    ])
+      for (const parameter of ["using-graph-uri", "using-named-graph-uri"])
+        expect(await send(site, `sparql?${parameter}=a:g`, "application/sparql-update", clause)).toMatchObject(problem(400));
+    expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 8 });
   });
 });

@@ -1,10 +1,9 @@
 /** The graph by which searches find entities: there for searches and for who names it, and in nobody's way. */
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
 import { openTestPinakes, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { GraphPlace } from "./support/graph-place.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const own = "urn:pinakes:labels";
 
 let test: TestPinakes;

@@ -2,14 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { graphLimits, knowledgeLimits } from "../../src/knowledge/index.ts";
 import type { RdfFormat } from "../../src/rdf/index.ts";
 import { openTestPinakes, upload, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { GraphPlace } from "./support/graph-place.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let test: TestPinakes;
 beforeAll(async () => {
@@ -224,10 +222,10 @@ describe("limits, at each and one past it", () => {
     expect((await refused(place.remove({ triples: [...given(1), { s: "https://e.org/s", p: "https://e.org/p", o: "words" }] }))).detail).toContain(
       "triples[1]",
     );
-    const { searchCollectionsMax } = knowledgeLimits;
+    const { graphCollectionsMax } = knowledgeLimits;
     const named = (count: number) => ({ collections: Array.from({ length: count }, () => ({ repository: place.repository, collection: place.collection })) });
-    expect((await place.graph.matchAcross(test.admin, named(searchCollectionsMax))).items).toEqual([]);
-    for (const count of [searchCollectionsMax + 1, 0]) expect((await refused(place.graph.matchAcross(test.admin, named(count)))).code).toBe("INVALID");
+    expect((await place.graph.matchAcross(test.admin, named(graphCollectionsMax))).items).toEqual([]);
+    for (const count of [graphCollectionsMax + 1, 0]) expect((await refused(place.graph.matchAcross(test.admin, named(count)))).code).toBe("INVALID");
     const query = "SELECT * { ?s ?p ?o }";
     expect(await place.rows(query, { timeout_ms: sparqlTimeoutMsMax, limit: sparqlRowsMax })).toEqual([]);
     for (const wrong of [

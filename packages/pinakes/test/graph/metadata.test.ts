@@ -2,8 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newSite, openTestServer, type Json, type Site, type TestServer } from "../http/support/server.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 let server: TestServer;
 let key: string;
 let site: Site;

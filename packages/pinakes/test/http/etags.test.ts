@@ -46,6 +46,36 @@ describe("etags", () => {
     expect((await server.call("PATCH", at, { key, body: { description: "x" }, headers: { "if-match": await etagOf(at) } })).status).toBe(200);
   });
 
+  it("what refuses a change names the caller's resource, not items and batches of ours", async () => {
+    const here = await newSite(server, key);
+    const { document_id: document } = await sendAndSettle(here, "named.txt", "words");
+    await server.call("PUT", "/v1/containers/named", { key, body: { partition_key: "/p" } });
+    await server.call("POST", "/v1/containers/named/items", { key, body: { id: "i1", p: "a" } });
+    const item = "/v1/containers/named/items/i1?pk=a";
+    const stale = { "if-match": '"never"' };
+    const absent = { "if-none-match": "*" };
+    const attempts: [string, string, object | undefined, Record<string, string>, string][] = [
+      ["PATCH", `/v1/repositories/${here.repository}`, { name: "X" }, stale, `Repository "${here.repository}"`],
+      ["DELETE", `/v1/repositories/${here.repository}?confirm=${here.repository}`, undefined, stale, `Repository "${here.repository}"`],
+      ["PATCH", here.at, { name: "X" }, stale, `Collection "${here.collection}"`],
+      ["POST", `${here.at}:archive`, undefined, stale, `Collection "${here.collection}"`],
+      ["POST", `${here.at}:unarchive`, undefined, stale, `Collection "${here.collection}"`],
+      ["DELETE", here.at, undefined, stale, `Collection "${here.collection}"`],
+      ["DELETE", `${here.at}/documents/${document as string}`, undefined, stale, `Document "${document as string}"`],
+      ["PUT", item, { id: "i1", p: "a" }, stale, 'Item "i1"'],
+      ["DELETE", item, undefined, stale, 'Item "i1"'],
+      // Create-only is a condition: 412 for items as for containers.
+      ["PUT", item, { id: "i1", p: "a" }, absent, '"i1" exists'],
+      ["POST", "/v1/containers/named/items", { id: "i1", p: "a" }, absent, '"i1" exists'],
+    ];
+    for (const [method, path, body, headers, named] of attempts) {
+      const refused = await server.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
+      expect(refused.status, `${method} ${path}`).toBe(412);
+      expect(refused.json["detail"], `${method} ${path}`).toContain(named);
+      expect(refused.json["detail"]).not.toMatch(/Operation \d|of the batch|"(collection|document|repository):|Item "repository"/);
+    }
+  });
+
   it("a collection or repository that changed since it was read is not deleted: 412, and it is still there", async () => {
     const here = await newSite(server, key);
     const repository = `/v1/repositories/${here.repository}`;

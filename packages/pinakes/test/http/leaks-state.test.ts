@@ -28,7 +28,7 @@ describe("the walk", () => {
       if (reply.text.includes(secret) || reply.text.includes("31415") || reply.text.includes("27182")) blind.delete(call.id);
     }
     // Definitions, counts, plans and checks have no text of anybody in them.
-    const bare = ["countWorkflows", "listAgents", "listSessions", "getSession", "listRollups", "getToolLogSettings", "verifyToolChain"];
+    const bare = ["countWorkflows", "listAgents", "listSessions", "getSession", "listMetricNames", "listRollups", "getToolLogSettings", "verifyToolChain"];
     const plain = ["listContainers", "getContainer", "listContainerIndexes", "explainContainerQuery", "followWorkflow"];
     expect([...blind].toSorted()).toEqual([...bare, ...plain].toSorted());
     const shown = async (path: string): Promise<string> => (await leaks.server.call("GET", path, { key: ann })).text;
@@ -37,6 +37,7 @@ describe("the walk", () => {
     expect(await shown(`/v1/agents/${target.aid}/sessions`)).toContain(target.unit);
     expect(await shown(`/v1/tool-log/${target.date}/chain`)).toContain('"entries":1');
     expect(await shown("/v1/metrics/rollups")).toContain('"rows":1');
+    expect(await shown("/v1/metrics/names")).toContain(`"dimensions.${target.name}"`);
     expect(await shown("/v1/tool-log/settings")).toContain("true");
     expect(await shown("/v1/containers")).toContain(target.c);
   });

@@ -162,7 +162,7 @@ describe("the same workspace", () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it("R-LISA-20 R-KB-03 another user's private collection and own repository are not there, with the group or without", async () => {
+  it("R-LISA-20 another user's private collection and own repository are not there, with the group or without", async () => {
     for (const groups of [[], [group]]) {
       const cy = await leaks.who("w1", `cy-${groups.length}`, { groups });
       await leaks.unchanged(async () => {

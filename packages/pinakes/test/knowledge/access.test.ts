@@ -1,17 +1,17 @@
 /** Who may do what: groups (inherited at every read), private collections, roles, and the reason that is told. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
-import { open } from "../../src/open.ts";
-import { engines, newPlace, openTestPinakes, texts, upload, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { knowledgeEngines } from "./support/knowledge-engines.ts";
+import { texts, upload, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
 const notFound = { code: "NOT_FOUND" };
 const forbidden = { code: "FORBIDDEN" };
 
-describe.each(engines)("access on %s", (engine) => {
+describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
   let test: TestPinakes;
   let made = 0;
   beforeAll(async () => {
-    test = await openTestPinakes(engine);
+    test = await openOn();
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
@@ -135,7 +135,7 @@ describe.each(engines)("access on %s", (engine) => {
     await test.knowledge.deleteDocument(ann, id, collection_id, document.document_id);
   });
 
-  it("a user's own repository is found as me, by that user and the admins only", async () => {
+  it("R-KB-03 a user's own repository is found as me, by that user and the admins only; its list has catalogs, not the documents that are the user's, too", async () => {
     const ann = test.as("ann-personal");
     const { repository_id, personal } = await test.knowledge.repository(ann, "me");
     expect(personal).toBe(true);
@@ -151,27 +151,5 @@ describe.each(engines)("access on %s", (engine) => {
     const keeper = test.as("keeper", { role: "repository_admin" });
     await expect(test.knowledge.collection(keeper, repository_id, collection_id)).rejects.toMatchObject(notFound);
     expect((await test.knowledge.collection(test.admin, repository_id, collection_id)).created_by).toBe("ann-personal");
-  });
-});
-
-describe("two processes over the same files", () => {
-  it("R-LISA-50 what one process revokes or deletes, the other denies at its next read", async () => {
-    await using test = await openTestPinakes("sqlite", { background: false });
-    const { dir } = test;
-    await using second = await open({ dir, background: false });
-    const place = await newPlace(test);
-    const ben = test.as("ben", { groups: ["g"] });
-    const theirs = second.as({ tenant: "acme", userId: "ben", groups: ["g"] });
-    const read = () => second.knowledge.collection(theirs, place.repository, place.collection);
-    for (let i = 0; i < 5; i += 1) expect((await read()).name).toBe("Papers");
-    await test.knowledge.updateRepository(test.admin, place.repository, { allowed_groups: ["other"] });
-    await expect(read()).rejects.toMatchObject(notFound);
-    await test.knowledge.updateRepository(test.admin, place.repository, { allowed_groups: ["g"] });
-    expect((await read()).name).toBe("Papers");
-    expect((await test.knowledge.collection(ben, place.repository, place.collection)).name).toBe("Papers");
-    await test.knowledge.deleteCollection(test.admin, place.repository, place.collection);
-    await expect(read()).rejects.toMatchObject(notFound);
-    const search = second.knowledge.search(theirs, { query: "x", collections: [{ repository: place.repository, collection: place.collection }] });
-    await expect(search).rejects.toMatchObject(notFound);
   });
 });

@@ -1,13 +1,14 @@
 /** A person's own catalogs: private collections in the repository that is only theirs. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { body, engines, openTestPinakes, walk, type TestPinakes } from "./support/test-pinakes.ts";
+import { knowledgeEngines } from "./support/knowledge-engines.ts";
+import { body, walk, type TestPinakes } from "./support/test-pinakes.ts";
 import { Machine } from "./support/machine.ts";
 import { until } from "./support/until.ts";
 
-describe.each(engines)("catalogs on %s", (engine) => {
+describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
   let test: TestPinakes;
   beforeAll(async () => {
-    test = await openTestPinakes(engine);
+    test = await openOn();
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
@@ -16,15 +17,15 @@ describe.each(engines)("catalogs on %s", (engine) => {
     const ann = test.as("ann");
     const bob = test.as("bob");
     const { collection_id: cid, repository_id } = await knowledge.createCollection(ann, "me", { name: "Recipes" });
-    for (let i = 0; i < 25; i += 1) await knowledge.createCollection(ann, "me", { name: `Catalog ${i}` });
-    const count = 105;
+    for (let i = 0; i < 11; i += 1) await knowledge.createCollection(ann, "me", { name: `Catalog ${i}` });
+    const count = 30;
     await Promise.all(Array.from({ length: count }, (_, i) => knowledge.upload(ann, "me", cid, { name: `note ${i}.txt`, body: body(`note ${i}`) })));
     // Get catalog metadata; list documents of a catalog; list a user's catalogs; get a document.
     expect(await knowledge.collection(ann, "me", cid)).toMatchObject({ name: "Recipes", private: true, document_count: count, created_by: "ann" });
-    const documents = await walk((cursor) => knowledge.listDocuments(ann, "me", cid, { limit: 50, cursor }));
+    const documents = await walk((cursor) => knowledge.listDocuments(ann, "me", cid, { limit: 10, cursor }));
     expect(new Set(documents.map(({ name }) => name)).size).toBe(count);
-    const catalogs = await walk((cursor) => knowledge.listCollections(ann, { repositoryId: "me", limit: 20, cursor }));
-    expect(catalogs).toHaveLength(26);
+    const catalogs = await walk((cursor) => knowledge.listCollections(ann, { repositoryId: "me", limit: 5, cursor }));
+    expect(catalogs).toHaveLength(12);
     const did = documents[0]?.document_id as string;
     expect(await knowledge.document(ann, "me", cid, did)).toMatchObject({ document_id: did, collection_id: cid });
     // Nobody else, by whichever way.
@@ -47,7 +48,7 @@ describe.each(engines)("catalogs on %s", (engine) => {
     expect(job).toMatchObject({ status: "succeeded", result: { mode: "purge" } });
     await expect(knowledge.collection(ann, "me", cid, { deleted: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect((await test.pinakes.objects.list(ann.scope, "knowledge/", { limit: 10 })).keys).toEqual([]);
-    expect(await knowledge.countCollections(ann, { repositoryId: "me" })).toBe(25);
+    expect(await knowledge.countCollections(ann, { repositoryId: "me" })).toBe(11);
   });
 });
 

@@ -113,5 +113,5 @@ describe("counters", () => {
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
     expect(await process.knowledge.usage(machine.admin, "kb", place.collection)).toMatchObject({ consistent: true, document_count: count });
-  }, 120_000);
+  });
 });

@@ -1,14 +1,15 @@
 /** Deleting a collection and having it back: unreadable at once, exactly as it was afterwards, its name free meanwhile. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, texts, upload, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { knowledgeEngines } from "./support/knowledge-engines.ts";
+import { newPlace, texts, upload, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
 
 const notFound = { code: "NOT_FOUND" };
 
-describe.each(engines)("deleting on %s", (engine) => {
+describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
   let test: TestPinakes;
   beforeAll(async () => {
-    test = await openTestPinakes(engine);
+    test = await openOn();
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
@@ -97,7 +98,7 @@ describe.each(engines)("deleting on %s", (engine) => {
     await expect(upload(place, "a.txt", "x")).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("a purge needs the id as confirmation, removes records, objects and passages, frees the id, and can be repeated", async () => {
+  it("R-LISA-32 R-LISA-43 R-KB-35 a purge needs the id as confirmation, removes records, objects and passages, frees the id, and can be repeated", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");

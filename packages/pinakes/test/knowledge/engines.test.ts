@@ -59,7 +59,7 @@ describe.each([
     const usage = await place.knowledge.usage(place.caller, place.repository, place.collection);
     expect(usage).toMatchObject({ consistent: true });
     expect(await texts(place, "Document 57 of many", { mode: "keyword", limit: 3 })).toContain("Document 57 of many. Document 57 of many.");
-  }, 180_000);
+  });
 
   it("R-KB-39 R-KB-40 limits hold in races: catalogs of a user, documents of a catalog", async () => {
     const user = test.as("limited");

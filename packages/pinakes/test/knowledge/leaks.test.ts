@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { PinakesError } from "../../src/domain/errors.ts";
-import { harmless, onCollection, onEverything, onRepository, withoutCaller, type Target } from "./support/attempts.ts";
+import { plantEntry } from "../audit/support/plant-entry.ts";
+import { harmless, onCollection, onEverything, onQuarantine, onRepository, withoutCaller, type Target } from "./support/attempts.ts";
 import { body, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
 
@@ -19,6 +20,7 @@ const missing = (repository: string = randomUUID()): Target => ({
   operation: randomUUID(),
   evaluation: randomUUID(),
   pipeline: randomUUID(),
+  quarantined: `${randomUUID()}.${"0".repeat(32)}`,
 });
 
 beforeAll(async () => {
@@ -32,7 +34,7 @@ afterAll(() => test[Symbol.asyncDispose]());
 async function fill(repository: string, caller: Caller, input: object): Promise<Target> {
   const { knowledge } = test;
   const name = `Secret ${randomUUID().slice(0, 8)}`;
-  const { collection_id } = await knowledge.createCollection(caller, repository, { name, description: "about tangerine", ...input });
+  const { collection_id, incarnation } = await knowledge.createCollection(caller, repository, { name, description: "about tangerine", ...input });
   const place: Place = { knowledge, caller, repository, collection: collection_id };
   const { document_id } = await uploaded(place, "secret.txt", "the launch code is tangerine");
   await knowledge.graph.loadTriples(caller, repository, collection_id, { format: "ntriples", body: body('<a:secret> <a:of> "tangerine" .\n') });
@@ -56,6 +58,7 @@ async function fill(repository: string, caller: Caller, input: object): Promise<
     operation,
     evaluation: evaluation_id,
     pipeline: randomUUID(),
+    quarantined: await plantEntry(test.pinakes.objects, test.admin.scope, { repository_id: repository, collection_id, incarnation }, "tangerine"),
   };
 }
 
@@ -68,7 +71,9 @@ async function outcome(attempt: Promise<unknown>, target: Target): Promise<strin
       return `${error.code}: ${error.detail}`;
     },
   );
-  return Object.entries(target).reduce((left, [name, id]) => left.replaceAll(id, `<${name}>`), text);
+  // The longest first: the id of an entry begins with that of its collection.
+  const ids = Object.entries(target).toSorted(([, a], [, b]) => b.length - a.length);
+  return ids.reduce((left, [name, id]) => left.replaceAll(id, `<${name}>`), text);
 }
 
 const outsiders: readonly (readonly [string, () => Caller])[] = [
@@ -85,6 +90,13 @@ describe.each(outsiders)("%s", (_, who) => {
     const real = await outcome(attempt?.(test.knowledge, who(), group) as Promise<unknown>, group);
     expect(real).toBe(await outcome(attempt?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
     expect(real).toMatch(/^NOT_FOUND/);
+  });
+
+  it.each(Object.keys(onQuarantine))("%s: the answer is that for an entry that is not there", async (name) => {
+    const elsewhere = missing();
+    const real = await outcome(onQuarantine[name]?.(test.knowledge, who(), group) as Promise<unknown>, group);
+    expect(real).toBe(await outcome(onQuarantine[name]?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
+    expect(real).toMatch(/^(NOT_FOUND|FORBIDDEN)/);
   });
 
   it.each(Object.keys(onEverything))("%s: no trace of it", async (name) => {
@@ -118,11 +130,11 @@ describe("the table", () => {
         .filter((name) => name !== "constructor")
         .map((name) => `${prefix}${name}`);
     const { knowledge } = test;
-    const { rows, audit, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian } = knowledge;
-    const parts = { rows, audit, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian };
+    const { rows, audit, quarantine, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian } = knowledge;
+    const parts = { rows, audit, quarantine, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian };
     expect(Object.keys(knowledge).sort()).toEqual(Object.keys(parts).sort());
     const there = [...methods(knowledge, ""), ...Object.entries(parts).flatMap(([name, part]) => methods(part, `${name}.`))];
-    const known = new Set([...Object.keys({ ...onRepository, ...onCollection, ...onEverything }), ...harmless, ...withoutCaller]);
+    const known = new Set([...Object.keys({ ...onRepository, ...onCollection, ...onEverything, ...onQuarantine }), ...harmless, ...withoutCaller]);
     expect(there.filter((name) => !known.has(name))).toEqual([]);
     for (const target of [group, hidden]) {
       expect(await knowledge.collection(test.admin, "vault", target.collection)).toMatchObject({
@@ -131,6 +143,7 @@ describe("the table", () => {
         description: "about tangerine",
       });
       expect(await knowledge.document(test.admin, "vault", target.collection, target.document)).toMatchObject({ status: "indexed", version: 1 });
+      expect(await knowledge.quarantine.get(test.admin, target.quarantined)).toMatchObject({ detail: "tangerine", restored_at: null });
       expect((await knowledge.collection(test.admin, "vault", target.deleted, { deleted: true })).status).toBe("DELETED");
       expect((await knowledge.graph.matchTriples(test.admin, "vault", target.collection)).items).toMatchObject([{ o: { value: "tangerine" } }]);
     }
@@ -139,7 +152,7 @@ describe("the table", () => {
   it("a caller that is none is refused by every method, before anything else", async () => {
     const real = test.as("root", { role: "admin" });
     for (const forged of [undefined, {}, { ...real }, structuredClone({ userId: "root", role: "admin", groups: [] })]) {
-      for (const [name, attempt] of Object.entries({ ...onRepository, ...onCollection, ...onEverything })) {
+      for (const [name, attempt] of Object.entries({ ...onRepository, ...onCollection, ...onEverything, ...onQuarantine })) {
         const tried = (async () => attempt(test.knowledge, forged as unknown as Caller, group))();
         await expect(tried, name).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
       }

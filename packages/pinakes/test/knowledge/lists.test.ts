@@ -1,13 +1,14 @@
 /** Lists: every entry once, in order, filtered, with exact counts, and cursors that are good for the list that gave them only. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CollectionQuery } from "../../src/knowledge/index.ts";
-import { engines, newPlace, openTestPinakes, upload, walk, type TestPinakes } from "./support/test-pinakes.ts";
+import { knowledgeEngines } from "./support/knowledge-engines.ts";
+import { newPlace, upload, walk, type TestPinakes } from "./support/test-pinakes.ts";
 
-describe.each(engines)("lists on %s", (engine) => {
+describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
   let now = Date.UTC(2030, 0, 1);
   let test: TestPinakes;
   beforeAll(async () => {
-    test = await openTestPinakes(engine, { background: false, clock: { now: () => now } });
+    test = await openOn({ background: false, clock: { now: () => now } });
   });
   afterAll(() => test[Symbol.asyncDispose]());
 

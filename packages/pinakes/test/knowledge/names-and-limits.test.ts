@@ -164,11 +164,33 @@ describe.each(engines)("names and limits on %s", (engine) => {
     const { collection_id } = await create({ name: "typical", description: "d".repeat(200), metadata: { tags: ["a", "b"], custom_fields: { team: "x" } } });
     const item = await test.pinakes.items.read(test.admin.scope, "collections", { partition: [place.repository], id: `collection:${collection_id}` });
     expect(Buffer.byteLength(JSON.stringify(item?.document))).toBeLessThan(2_048);
-    const allowed_groups = Array.from({ length: 100 }, (_, i) => `${"界".repeat(250)}${i}`);
-    await expect(create({ name: "huge", allowed_groups })).rejects.toMatchObject({
-      code: "LIMIT_EXCEEDED",
-      detail: expect.stringContaining('"allowed_groups"'),
-    });
+    // Typical ones, as the source counts them: 2 KB on average.
+    const sizes = await Promise.all(
+      Array.from({ length: 20 }, async (_unused, i) => {
+        const made = await create({
+          name: `typical ${i}`,
+          description: "d".repeat(25 * i),
+          metadata: { tags: Array.from({ length: i }, (__, n) => `tag ${n}`) },
+        });
+        const stored = await test.pinakes.items.read(test.admin.scope, "collections", {
+          partition: [place.repository],
+          id: `collection:${made.collection_id}`,
+        });
+        return Buffer.byteLength(JSON.stringify(stored?.document));
+      }),
+    );
+    expect(sizes.reduce((total, size) => total + size, 0) / sizes.length).toBeLessThan(2_048);
+    // To the byte: as many as fit, and one more.
+    const groups = (bytes: number) =>
+      Array.from({ length: 100 }, (_, i) => {
+        const left = Math.floor(bytes / 100) + (i === 0 ? bytes % 100 : 0) - 3;
+        return `${String(i).padStart(3, "0")}${"界".repeat(Math.floor(left / 3))}${"x".repeat(left % 3)}`;
+      });
+    const told = await create({ name: "huge", allowed_groups: groups(70_000) }).catch((error: { code: string; detail: string }) => error);
+    expect(told).toMatchObject({ code: "LIMIT_EXCEEDED", detail: expect.stringContaining('"allowed_groups"') as string });
+    const fits = 70_000 - (Number(/would have (\d+) bytes/.exec((told as { detail: string }).detail)?.[1]) - 65_536);
+    await expect(create({ name: "huge", allowed_groups: groups(fits + 1) })).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    expect(await create({ name: "huge", allowed_groups: groups(fits) })).toMatchObject({ name: "huge" });
   });
 
   it("R-KB-39 the 101st catalog of a user is refused, also in a race, and deleting one frees one", async () => {

@@ -80,14 +80,15 @@ describe.each(engines)("searching several collections on %s", (engine) => {
     expect(await ask([unused, emptied], "zebras")).toEqual([]);
   });
 
-  it("a question of unknown words finds nothing by keywords and is ranked by vectors alone; min_score compares with the score that is shown", async () => {
+  it("a question of unknown words finds nothing, and is ranked by vectors alone where all candidates are asked for; min_score compares with the score that is shown", async () => {
     const places = [await placeWith(samples.slice(0, 4)), await placeWith([zebra])];
     expect(await ask(places, "xylophon quartz", { mode: "keyword" })).toEqual([]);
-    const hits = await ask(places, "xylophon quartz");
+    expect(await ask(places, "xylophon quartz")).toEqual([]);
+    const hits = await ask(places, "xylophon quartz", { min_score: 0 });
     expect(hits).toHaveLength(5);
     for (const { score, scores } of hits) {
       expect(score).toBeGreaterThanOrEqual(0);
-      expect(scores).toEqual({ vector: expect.any(Number) as number });
+      expect(scores).toEqual({ vector: expect.any(Number) as number, fused: expect.any(Number) as number });
     }
     const drinking = await ask(places, "zebras drink", { mode: "keyword" });
     const [first, second] = drinking.map(({ score }) => score) as [number, number];

@@ -57,13 +57,23 @@ describe.each(engines)("uploads on %s", (engine) => {
       ["A.TXT", "txt"],
       ["b.Md", "md"],
       ["c.CSV", "csv"],
+      ["d.Pdf", "pdf"],
+      ["e.DOCX", "docx"],
     ] as const)
       expect((await upload(catalog, name, "a,b\n1,2")).file_type).toBe(type);
     expect((await upload(place, "a.json", "{}")).file_type).toBe("json");
-    expect((await test.knowledge.collection(user, "me", collection_id)).document_count).toBe(3);
+    expect((await test.knowledge.collection(user, "me", collection_id)).document_count).toBe(5);
+    // Contents that are not what the name says have failed, with the reason.
+    for (const [name, content, reason] of [
+      ["words.pdf", "plain words", "PDF"],
+      ["words.docx", "plain words", "docx"],
+      ["picture.txt", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), "text"],
+      ["letter.md", await makePdf([(doc) => void doc.text("Dear reader")]), "PDF"],
+    ] as const)
+      expect(await uploaded(catalog, name, content), name).toMatchObject({ status: "failed", error: expect.stringMatching(new RegExp(reason, "i")) as string });
   });
 
-  it("R-KB-18 one id everywhere: in the record, the object's key, the passage and the answer; a passage is its catalog owner's", async () => {
+  it("R-KB-17 R-KB-18 one id everywhere: in the record, the object's key, the passage and the answer; a passage is its catalog owner's", async () => {
     const user = test.as("owner-of-ids");
     const { collection_id, repository_id, incarnation } = await test.knowledge.createCollection(user, "me", { name: "Ids" });
     const theirs = { knowledge: test.knowledge, caller: test.admin, repository: repository_id, collection: collection_id };

@@ -1,5 +1,6 @@
 /** What sees to it that nothing hangs and nothing is removed too early: the watchdog, on a clock that the test moves. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { uploadLeaseMs } from "../../src/knowledge/documents/upload.ts";
 import { indexingDeadMs, pendingLateMs, uploadDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
 import type { Machine, Process } from "./support/machine.ts";
 import { OneCollection } from "./support/one-collection.ts";
@@ -36,6 +37,27 @@ describe("uploads and ingestions that died", () => {
     machine.now += 1;
     await process.sweep();
     expect(await only()).toMatchObject({ status: "failed", error: expect.stringContaining("broke off") });
+    const { told, counted } = await recount(place);
+    expect(told).toEqual(counted);
+  });
+
+  it("R-KB-25 the same upload again is refused for as long as the lease of the dead one lasts, then takes it over, and nothing of it is left", async () => {
+    let batches = 0;
+    await dyingUpload((call) => call === "items.batch" && (batches += 1) === 4);
+    machine.now += uploadLeaseMs - 1;
+    const early = await send("half.txt", "words about otters").catch((error: unknown) => error);
+    expect(early).toMatchObject({ code: "CONFLICT", retryable: true, retryAfterMs: 1 });
+    machine.now += 1;
+    const taken = await send("half.txt", "words about otters");
+    expect(taken).toMatchObject({ status: "pending" });
+    await process.work();
+    expect(await only()).toMatchObject({ document_id: taken.document_id, status: "indexed" });
+    expect(await texts(place, "otters")).toEqual(["words about otters"]);
+    // A document that is there is no upload that died.
+    await expect(send("half.txt", "other words")).rejects.toMatchObject({ code: "CONFLICT", retryable: false });
+    const { incarnation } = await place.knowledge.collection(place.caller, "kb", place.collection);
+    const { keys } = await machine.objects.list(place.caller.scope, `knowledge/${incarnation}/`);
+    expect(keys.filter(({ key }) => key.endsWith("/content"))).toHaveLength(1);
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
   });

@@ -1,7 +1,8 @@
 /** Messages of data and of management are apart: the one kind, however much there is of it, does not hold up the other. */
 import { expect, it } from "vitest";
-import { documentsQueue, type IngestMessage } from "../../src/knowledge/ingest/ingest-queue.ts";
+import type { IngestMessage } from "../../src/knowledge/ingest/ingest-queue.ts";
 import { knowledgeTenant } from "../../src/knowledge/ingest/knowledge-work.ts";
+import { sharedQueue } from "../../src/knowledge/ingest/lanes.ts";
 import type { Queue } from "../../src/ports/queue.ts";
 import { nothing, system, World } from "../lifecycle/support/world.ts";
 
@@ -19,7 +20,7 @@ it("R-TG-61 with ten thousand messages of data in the queue and a worker at them
     await Promise.all(
       Array.from({ length: 500 }, (_, i) => {
         const body: IngestMessage = { tenant: "acme", ...busy, document_id: `d${at + i}`, run: 1 };
-        return process.queue.send(scope, documentsQueue, { body: { ...body }, group: `acme:d${at + i}` });
+        return process.queue.send(scope, sharedQueue, { body: { ...body }, group: `acme:d${at + i}` });
       }),
     );
   // The knowledge side's scope has messages of data only, the lifecycle's those of management only.
@@ -48,4 +49,4 @@ it("R-TG-61 with ten thousand messages of data in the queue and a worker at them
   expect(after).toBeGreaterThan(before);
   expect(handled.data).toBeLessThan(dataMessages);
   await process.close();
-}, 120_000);
+});

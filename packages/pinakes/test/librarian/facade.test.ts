@@ -28,6 +28,24 @@ async function update(key: string, collection: string, more: object = {}): Promi
 
 const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+describe("create-collection", () => {
+  it("R-TG-20 R-TG-63 makes one and answers the whole record; one that is there is a conflict and stays as it is", async () => {
+    const key = await fresh("creator");
+    const create = (more: object) => send(key, { operation: "create-collection", collection: "papers", ...more });
+    const made = await create({ name: "Papers", description: "From 1905 on", tags: ["physics"] });
+    expect([made.status, made.json["error"]], made.text).toEqual([200, null]);
+    expect(made.json["collections"]).toMatchObject([{ collection: "papers", name: "Papers", description: "From 1905 on", tags: ["physics"] }]);
+    for (const again of [{}, { name: "Papers" }, { name: "Other", tags: [] }]) {
+      const reply = await create(again);
+      expect([reply.status, reply.json["error"], reply.json["collections"]], reply.text).toMatchObject([409, { type: "conflict" }, []]);
+    }
+    expect(await collections(key)).toEqual(made.json["collections"]);
+    const racing = await Promise.all(Array.from({ length: 10 }, () => send(key, { operation: "create-collection", collection: "raced" })));
+    expect(racing.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+    expect(await send(key, { operation: "create-collection" })).toMatchObject({ status: 400 });
+  });
+});
+
 describe("update-collection", () => {
   it("R-TG-10 R-TG-11 R-TG-12 R-TG-20 R-TG-26 makes what is not there, with the id as its name, and answers the whole record", async () => {
     const key = await fresh("defaults");
@@ -74,7 +92,7 @@ describe("update-collection", () => {
     }
   });
 
-  it("R-TG-11 R-TG-30 an id in other letters is another collection, with a name of its own; a name that is given stays a conflict, without internals", async () => {
+  it("R-TG-11 an id in other letters is another collection, with a name of its own; a name that is given stays a conflict, without internals", async () => {
     const key = await fresh("letters");
     expect(await update(key, "Case")).toMatchObject({ collection: "Case", name: "Case" });
     const made = await update(key, "case", { description: "the second", tags: ["t"] });
@@ -231,13 +249,13 @@ describe("delete-collection", () => {
 });
 
 describe("requests", () => {
-  it("R-TG-33 R-TG-111 an unknown operation is invalid_operation, and the connection stays usable", async () => {
+  it("R-TG-33 an unknown operation is invalid_operation, and the connection stays usable", async () => {
     const key = await fresh("asker");
-    for (const operation of ["create-collection", "", "List-Collections", "__proto__"]) {
+    for (const operation of ["shred-collection", "collection-use", "", "List-Collections", "__proto__"]) {
       const reply = await send(key, { operation, collection: "x" });
       expect([reply.status, (reply.json["error"] as Json)["type"]]).toEqual([400, "invalid_operation"]);
       expect((reply.json["error"] as Json)["message"]).toContain(
-        "list-collections, update-collection, archive-collection, delete-collection, migrate-collection",
+        "list-collections, create-collection, update-collection, archive-collection, delete-collection, migrate-collection",
       );
       expect(await collections(key)).toEqual([]);
     }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { useEveryMs } from "../../src/knowledge/documents/uses.ts";
-import { Knowledge } from "../../src/knowledge/index.ts";
+import type { Knowledge } from "../../src/knowledge/index.ts";
 import { World, type Process } from "../lifecycle/support/world.ts";
 import { body } from "../knowledge/support/test-pinakes.ts";
 
@@ -78,7 +78,7 @@ describe("loading", () => {
     expect((await knowledge.usage(admin, "auto", "crowd")).stores).toMatchObject({ vectors: 1, triples: 1 });
   });
 
-  it.each(loadNames)("R-TG-16 R-TG-30 the first %s registers an id that is another's name, or its id in other letters, beside that one", async (name) => {
+  it.each(loadNames)("R-TG-16 the first %s registers an id that is another's name, or its id in other letters, beside that one", async (name) => {
     await knowledge.createCollection(admin, "auto", { collection_id: "r1", name: "Reports" });
     for (const id of ["Case", "case", "reports"]) await loads()[name]?.(id);
     const names = await Promise.all(["Case", "case", "reports"].map(async (id) => (await knowledge.collection(admin, "auto", id)).name));
@@ -90,7 +90,7 @@ describe("loading", () => {
     expect((await knowledge.collection(admin, "auto", "r1")).name).toBe("Reports");
   });
 
-  it("R-TG-18 R-TG-30 two ids in other letters, fifty first uses of each at once, make two records with two names", async () => {
+  it("R-TG-18 two ids in other letters, fifty first uses of each at once, make two records with two names", async () => {
     const ids = ["Crowd", "crowd"];
     await Promise.all(Array.from({ length: 100 }, async (_, i) => loads()["embeddings"]?.(ids[i % 2] as string)));
     const { items } = await world.items.query(admin.scope, "collections", { equals: { repository_id: "auto" }, range: { prefix: "collection:" } });
@@ -103,7 +103,7 @@ describe("loading", () => {
     expect(count?.document["collections"]).toBe(3);
   });
 
-  it("R-TG-30 a new life of an id whose name went to another meanwhile has a name of its own", async () => {
+  it("a new life of an id whose name went to another meanwhile has a name of its own", async () => {
     const load = loads()["embeddings"] as Load;
     await load("Case");
     const former = await knowledge.collection(admin, "auto", "Case");
@@ -169,11 +169,6 @@ describe("a use", () => {
     await other.knowledge.rows.query(admin, "auto", "papers", { vector: [1, 2] });
     expect((await knowledge.collection(admin, "auto", "papers")).etag).toBe(etag);
     await other.close();
-  });
-
-  it("R-TG-24 is nothing that somebody can call: no method of the knowledge side notes one", () => {
-    const methods = Object.getOwnPropertyNames(Knowledge.prototype);
-    expect(methods.filter((name) => /use|notify|register/i.test(name) && name !== "usage")).toEqual([]);
   });
 });
 

@@ -52,6 +52,7 @@ it.each(shared)("R-TG-100 %s (%s %s) for anonymous, reader, writer, admin and an
 
 const own: readonly [string, object, readonly number[]][] = [
   ["list-collections", {}, [401, 200, 200, 200, 200]],
+  ["create-collection", { collection: "own" }, [401, 403, 200, 200, 200]],
   ["update-collection", { collection: "own", tags: ["a"] }, [401, 403, 200, 200, 200]],
   ["archive-collection", { collection: "own" }, [401, 403, 200, 200, 200]],
   ["archive-collection", { collection: "shared" }, [401, 403, 404, 404, 404]],

@@ -50,7 +50,7 @@ beforeAll(async () => {
   ({ knowledge } = process);
   await knowledge.createRepository(makeCaller({ tenant: "globex", userId: "root", role: "admin" }), { repository_id: "kb" });
   await makeAll();
-}, 120_000);
+});
 afterAll(async () => {
   await process?.close();
   await world?.[Symbol.asyncDispose]();
@@ -108,8 +108,8 @@ describe("what a list reads", () => {
     return count;
   }
 
-  /** For each collection that is shown: a row of its tag, its record, one of a former life, its counters. */
-  const readsPerShown = 4;
+  /** For each collection that is shown: a row of its tag, its record, one of a former life, its counters, three of its own rows' vector store. */
+  const readsPerShown = 7;
   const readsBeside = 10;
 
   const filters: readonly [string, CollectionQuery, number][] = [

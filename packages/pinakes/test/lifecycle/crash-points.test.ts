@@ -117,6 +117,5 @@ describe.each([purge, due, begun])("every call of $name", (run) => {
       const count = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "count" });
       expect(count?.document["collections"]).toBe(await quiet.knowledge.countCollections(world.admin, { repositoryId: "kb" }));
     },
-    300_000,
   );
 });

@@ -147,7 +147,7 @@ describe("a purge", () => {
     expect(await world.left(place)).toEqual(nothing);
     for (const name of ["1", "2", "3", "own"])
       expect(await world.vectors.vectors.remains(scope, `${incarnation}.${name}`)).toEqual({ status: "deleted", left: 0 });
-  }, 120_000);
+  });
 
   it("R-TG-51 R-TG-52 an empty collection goes, and so does the last one of a user", async () => {
     const lena = makeCaller({ tenant: "acme", userId: "lena" });

@@ -9,15 +9,13 @@ import { sqsNames } from "../../src/drivers/sqs/names.ts";
 import { startSqs, testConnection, type SqsServer } from "../../src/drivers/sqs/test-server.ts";
 import { lifecycleTenant, object_storage_management_topic, serveParticipant, storage_management_response_topic } from "../../src/lifecycle/index.ts";
 import { open, type Pinakes } from "../../src/open.ts";
+import { dropBoxQueue } from "../../src/vectors/index.ts";
 
 const topicPrefix = "blue-";
 const objectsTopic = `${topicPrefix}${object_storage_management_topic}`;
 const repliesTopic = `${topicPrefix}${storage_management_response_topic}`;
 const awayTopic = `${objectsTopic}-away`;
-const patience = { timeout: 60_000, interval: 50 };
-// Longer than anything in it is waited for.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-
+const patience = { timeout: 240_000, interval: 50 };
 let server: SqsServer;
 let raw: Awaited<ReturnType<typeof connect>>;
 let dir: string;
@@ -131,10 +129,28 @@ describe("topics on SQS", () => {
     expect(pinakes.lifecycle.metrics.malformed).toBeGreaterThan(0);
   });
 
-  it("R-TG-109 queues are told without dead letters, which only the tools of SQS show", async () => {
+  it("R-TG-109 queues that workspaces share say why their dead letters are unknown; those of a drop box are counted", async () => {
     const admin = makeCaller({ tenant: "acme", userId: "root", role: "admin" });
     const queues = await pinakes.knowledge.queues(admin);
     expect(queues.length).toBeGreaterThan(2);
-    for (const queue of queues) expect(queue).toMatchObject({ waiting: 0, dead: null });
+    const dead_unknown = expect.stringContaining("All workspaces share this queue") as string;
+    for (const queue of queues) expect(queue).toMatchObject({ waiting: 0, dead: null, dead_unknown });
+    // The queue of a drop box is the workspace's own. Nobody else takes from it here.
+    const queue = `sqs://us-east-1/pin?endpoint=${encodeURIComponent(server.endpoint)}`;
+    const boxed = await open({ dir: join(dir, "boxed"), items: "memory:", objects: "memory:", queue, background: false, dropBoxes: [{ tenant: "acme" }] });
+    try {
+      const box = async () => (await boxed.knowledge.queues(admin)).find(({ name }) => name === dropBoxQueue);
+      expect(await box()).toEqual({ name: dropBoxQueue, waiting: 0, in_progress: 0, failed: 0, dead: 0, oldest_age_seconds: null });
+      const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pin", "acme", dropBoxQueue).main });
+      await raw.sendMessage({ QueueUrl, MessageBody: "not json at all", MessageGroupId: "theirs", MessageDeduplicationId: "box-1" });
+      await vi.waitFor(async () => {
+        await boxed.queue.receive(admin.scope, dropBoxQueue, { owner: "test" });
+        expect(await box()).toMatchObject({ waiting: 0, dead: 1 });
+      }, patience);
+      const other = makeCaller({ tenant: "globex", userId: "root", role: "admin" });
+      expect((await boxed.knowledge.queues(other)).map(({ name }) => name)).not.toContain(dropBoxQueue);
+    } finally {
+      await boxed.close();
+    }
   });
 });

@@ -1,10 +1,10 @@
-/** Data that no record names: found, told, and removed after a day in which it was unknown all the time; nothing else ever. */
+/** Data that no record names: found, told, put in quarantine after a day in which it was unknown all the time, and removed when that ends; nothing else ever. */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { lifecycleLimits } from "../../src/lifecycle/index.ts";
 import { nothing, World } from "./support/world.ts";
 
-it("R-TG-54 W13 planted data of an unknown life is reported and goes after its grace; what a record names stays, deleted or not", async () => {
+it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine after its grace, and goes when it is dropped; what a record names stays, deleted or not", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { scope } = world.admin;
@@ -40,13 +40,16 @@ it("R-TG-54 W13 planted data of an unknown life is reported and goes after its g
   await world.vectors.vectors.create(scope, "my-vectors.1", { dims: 2 });
   await world.objects.put(scope, "knowledge/readme.txt", Buffer.from("mine"));
   const found = async (remove = true) =>
-    (await process.lifecycle.reconcile(scope, { remove })).map(({ store, incarnation, removed }) => `${store} ${incarnation} ${removed}`).toSorted();
-  const expected = (removed: boolean) =>
+    (await process.lifecycle.reconcile(scope, { remove }))
+      .map(({ store, incarnation, removed, quarantined }) => `${store} ${incarnation} ${removed ? "removed" : quarantined}`)
+      .toSorted();
+  const expected = (quarantined: boolean) =>
     [
-      `documents ${stray.incarnation} ${removed}`,
-      `objects ${ended.incarnation} ${removed}`,
-      `objects ${stray.incarnation} ${removed}`,
-      `vectors ${stray.incarnation} ${removed}`,
+      `documents ${stray.incarnation} ${quarantined}`,
+      // Its collection was purged: nothing of it is kept.
+      `objects ${ended.incarnation} ${quarantined ? "removed" : false}`,
+      `objects ${stray.incarnation} ${quarantined}`,
+      `vectors ${stray.incarnation} ${quarantined}`,
     ].toSorted();
   const before = [await world.left(live), await world.left(trashed)];
   expect(await found()).toEqual(expected(false));
@@ -57,12 +60,21 @@ it("R-TG-54 W13 planted data of an unknown life is reported and goes after its g
   expect(await found(false)).toEqual(expected(false));
   expect(await found()).toEqual(expected(true));
   expect(await found()).toEqual([]);
-  expect(await world.left(stray)).toEqual(nothing);
   expect(await world.left(ended)).toEqual(nothing);
+  expect(process.lifecycle.metrics.orphansRemoved).toBe(1);
+  const { orphans } = await process.lifecycle.quarantine.held(scope, { limit: 10 });
+  expect(orphans.map(({ store, incarnation }) => `${store} ${incarnation}`)).toEqual(
+    ["documents", "objects", "vectors"].map((store) => `${store} ${stray.incarnation}`),
+  );
+  world.now += lifecycleLimits.orphanGraceMs;
+  expect(await found()).toEqual([]);
+  expect(await world.left(stray)).toMatchObject({ documents: 1, objects: 1 });
+  for (const held of orphans) await process.lifecycle.quarantine.drop(scope, held);
+  expect(await world.left(stray)).toEqual(nothing);
+  expect((await process.lifecycle.quarantine.held(scope, { limit: 10 })).orphans).toEqual([]);
   expect([await world.left(live), await world.left(trashed)]).toEqual(before);
   expect((await world.vectors.vectors.remains(scope, "my-vectors.1")).status).toBe("active");
   expect(await world.objects.get(scope, "knowledge/readme.txt")).toBeDefined();
-  expect(process.lifecycle.metrics.orphansRemoved).toBe(4);
   await process.knowledge.restoreCollection(world.admin, "kb", "trashed");
   await process.close();
 });

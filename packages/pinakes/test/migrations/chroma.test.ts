@@ -131,7 +131,7 @@ describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" 
       ))
     )
       await sleep(100);
-  }, 60_000);
+  });
   afterAll(async () => {
     // It does not listen to SIGTERM.
     child?.kill("SIGKILL");
@@ -156,5 +156,5 @@ describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" 
     await sleep(1_000);
     const [disk] = await process.units(await migrate({ folder: data, collections: { real: "from-disk" } }));
     expect(disk?.hash).toBe(over?.hash);
-  }, 60_000);
+  });
 });

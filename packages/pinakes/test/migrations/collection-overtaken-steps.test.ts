@@ -74,7 +74,7 @@ it("R-TG-63 R-TG-99 a copy that a rollback overtakes, wherever it was, holds not
     points += 1;
   }
   expect(points).toBeGreaterThan(40);
-}, 280_000);
+});
 
 it("R-TG-63 R-TG-99 what an overtaken copy made just before it died goes with another rollback of the same migration", async () => {
   const made = await planted();
@@ -124,7 +124,7 @@ it("R-TG-63 R-TG-97 a rollback that another one overtook does not undo what was 
   }
   expect(points).toBeGreaterThan(60);
   expect(undone).toEqual([]);
-}, 280_000);
+});
 
 it("R-TG-63 R-TG-97 a second rollback leaves alone what was done since the first: a restored copy, and a deleted old one", async () => {
   const made = await planted();

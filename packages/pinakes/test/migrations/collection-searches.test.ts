@@ -44,7 +44,9 @@ describe.each([
     expect(await triples(to)).toEqual(before.triples);
     const { hits } = await knowledge.search(admin, { query: "black and white stripes", limit: 1, filter: { catalog_id: "beasts" } });
     expect(hits[0]).toMatchObject({ repository_id: "attic", collection_id: "beasts", document_id: zebra.document_id });
-    const [check] = await knowledge.verifyCitations(admin, [hits[0]?.citation as never]);
+    const {
+      checks: [check],
+    } = await knowledge.verifyCitations(admin, [hits[0]?.citation as never]);
     expect(check).toMatchObject({ valid: true });
     // Read again in the new place, the table says the same with the same names.
     await knowledge.reindexDocument(admin, "attic", "beasts", table.document_id);

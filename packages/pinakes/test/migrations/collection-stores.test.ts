@@ -74,7 +74,7 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call 
     died += 1;
   }
   expect(died).toBeGreaterThan(9);
-}, 200_000);
+});
 
 /** As a re-index leaves it that has switched, to another model, and not done what comes after. */
 async function switchedOnly(shelf: Shelf, from: string): Promise<void> {
@@ -148,7 +148,7 @@ it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes n
     slept += 1;
   }
   expect(slept).toBeGreaterThan(10);
-}, 200_000);
+});
 
 it("R-TG-63 R-TG-98 a re-index that comes when the collection has moved has failed, and what it would have settled is settled in the new place", async () => {
   const made = await planted(switchedOnly);

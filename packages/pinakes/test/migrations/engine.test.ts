@@ -116,7 +116,7 @@ describe("sqlite → postgres → dynamodb", () => {
     expect(differing(second2)).toEqual([]);
     await expectAll(second);
     await expectAll(third);
-  }, 240_000);
+  });
 
   it("what is different is told by its container", async () => {
     const { sqlite, postgres: second } = places();
@@ -127,7 +127,7 @@ describe("sqlite → postgres → dynamodb", () => {
     const report = await moveEngine(config(sqlite), config(second), { verifyOnly: true });
     expect(report.equal).toBe(false);
     expect(differing(report).map(({ part }) => part)).toContain("container fleeting");
-  }, 120_000);
+  });
 
   it("R-TG-94 R-TG-129 what is asserted here and supported only there is told by its hash, and so is a support that is missing", async () => {
     const { sqlite, postgres: second } = places();
@@ -147,7 +147,7 @@ describe("sqlite → postgres → dynamodb", () => {
     expect(await differ((triples, scope, space) => triples.write(scope, space, { insert: [both] }))).toEqual([]);
     expect(await differ((triples, scope, space) => triples.write(scope, space, { remove: [both], insert: [both] }))).toEqual(["triples of zeta"]);
     expect(await differ((triples, scope, space) => triples.write(scope, space, { insert: [both], source }))).toEqual([]);
-  }, 120_000);
+  });
 
   it("R-TG-129 a quad that a person asserted outlives, in every copy, the document that states it, too", async () => {
     const { postgres: second, dynamo: third } = places();
@@ -160,7 +160,7 @@ describe("sqlite → postgres → dynamodb", () => {
       await pinakes.triples.removeSource(admin.scope, incarnation, "doc-2");
       expect(await pinakes.triples.count(admin.scope, incarnation, { g: "<http://x/g>" })).toBe(0);
     }
-  }, 120_000);
+  });
 
   it("R-TG-99 one that is interrupted at any page goes on where it stopped; the times of items stay", async () => {
     const { sqlite } = places();
@@ -191,7 +191,7 @@ describe("sqlite → postgres → dynamodb", () => {
     await after.items.openContainer(fleeting);
     await before.items.openContainer(fleeting);
     expect(await after.items.read(admin.scope, "fleeting", key)).toEqual(await before.items.read(admin.scope, "fleeting", key));
-  }, 240_000);
+  });
 
   it("a queue with messages is refused, and so is memory", async () => {
     const place = stores(`sqlite:${join(base, "busy")}`, "busy-objects");

@@ -141,7 +141,7 @@ describe("again", () => {
     expect(await process.knowledge.collection(makeUser("ned"), "me", "a")).toEqual(before);
   });
 
-  it("R-TG-94 R-TG-30 tables in other letters become two collections, and both ways end", async () => {
+  it("R-TG-94 tables in other letters become two collections, and both ways end", async () => {
     const folder = join(world.folder, "letters");
     await mkdir(folder);
     // Not every disk keeps apart files in other letters: the mapping says what they are called.

@@ -143,5 +143,4 @@ it.each(["crash-before", "crash-after", "error-after"] as const)(
     }
     expect(points).toBeGreaterThan(8);
   },
-  240_000,
 );

@@ -31,7 +31,7 @@ async function fresh(spec: object = {}): Promise<string> {
 
 describe("containers over HTTP", () => {
   it("R-AGT-01 the database and all its containers are there after one start; declaring one again changes nothing", async () => {
-    expect(server.pinakes.info().database).toBe("project-ascension-db");
+    expect(server.pinakes.info().database).toBe("pinakes");
     const { json } = await call("GET", "");
     const names = (json["items"] as Json[]).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["workflow-states", "agent-memories", "agent-metrics", "tool-invocations"]));
@@ -72,14 +72,14 @@ describe("containers over HTTP", () => {
     const known = { "if-none-match": read.headers.get("etag") as string };
     expect((await call("GET", `${at}/items/${id}?pk=a`, undefined, known)).status).toBe(304);
     expect((await call("POST", `${at}/items`, { id, p: "a" })).json).toEqual(problem(409, "CONFLICT", new RegExp(id)));
-    expect((await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-none-match": "*" })).status).toBe(409);
+    expect((await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-none-match": "*" })).status).toBe(412);
     expect((await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-match": '"stale"' })).status).toBe(412);
     const upserted = await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-match": read.headers.get("etag") as string });
     expect([upserted.status, upserted.json["n"]]).toEqual([200, 2]);
     expect((await call("POST", `${at}/items?upsert=true`, { id: "none", p: "a" }, { "if-match": "*" })).status).toBe(404);
     expect((await call("POST", `${at}/items`, { p: "a" }, { "if-match": '"x"' })).status).toBe(400);
     expect((await call("PUT", `${at}/items/made`, { p: "a" }, { "if-none-match": "*" })).status).toBe(201);
-    expect((await call("PUT", `${at}/items/made`, { p: "a" }, { "if-none-match": "*" })).status).toBe(409);
+    expect((await call("PUT", `${at}/items/made`, { p: "a" }, { "if-none-match": "*" })).status).toBe(412);
     expect((await call("PUT", `${at}/items/made`, { p: "a" }, { "if-none-match": '"x"' })).status).toBe(400);
     expect((await call("PUT", `${at}/items/none`, { p: "a" })).status).toBe(404);
     const stale = await call("PUT", `${at}/items/${id}?pk=a`, { p: "a", n: 3 }, { "if-match": created.headers.get("etag") as string });

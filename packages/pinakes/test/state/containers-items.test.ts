@@ -235,7 +235,7 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     expect((await failure(containers.bulk(user, name, many(bulkOperationsMax + 1)), "LIMIT_EXCEEDED")).detail).toContain("10000");
     expect(await containers.bulk(user, name, many(bulkOperationsMax))).toMatchObject({ succeeded: 10_000, failed: 0 });
     expect(await containers.query(user, name, { query: "SELECT VALUE COUNT(1) FROM c WHERE STARTSWITH(c.p, 'q')" })).toMatchObject({ items: [10_000] });
-  }, 60_000);
+  });
 
   it("deletePartition removes a partition and nothing else, also when it is large", async () => {
     const { containers, user } = test;
@@ -248,7 +248,7 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     expect(await containers.deletePartition(user, name, "a")).toEqual({ deleted: 2_099 });
     expect(await containers.deletePartition(user, name, "a")).toEqual({ deleted: 0 });
     expect(await containers.query(user, name, { query: "SELECT VALUE c.id FROM c" })).toMatchObject({ items: ["i0"] });
-  }, 60_000);
+  });
 
   it("every method asks for a caller first", async () => {
     const { containers } = test;

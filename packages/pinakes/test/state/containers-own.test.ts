@@ -247,5 +247,5 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     await containers.delete(admin, "n1");
     await containers.put(user, "n1", spec);
     await failure(containers.put(user, "more", spec), "LIMIT_EXCEEDED");
-  }, 60_000);
+  });
 });

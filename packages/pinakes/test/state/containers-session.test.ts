@@ -10,7 +10,7 @@ beforeAll(async () => {
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
   proxy = await startLagProxy({ lagMs: 0 });
   server = await openTestServer("memory", { items: `dynamodb://local/container-sessions?endpoint=${proxy.endpoint}`, objects: "memory:", background: false });
-}, 120_000);
+});
 afterAll(async () => {
   proxy.lag(0);
   await server[Symbol.asyncDispose]();

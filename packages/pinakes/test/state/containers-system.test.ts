@@ -30,7 +30,7 @@ describe.each([
     const near = engine === "memory" || engine === "sqlite" ? engine : "elsewhere";
     test = await openTestPinakes(near, { ...stores(), background: false });
     api = test.pinakes.state.as(test.pinakes.as({ tenant: workspace, userId: "ann" }));
-  }, 120_000);
+  });
   afterAll(() => test[Symbol.asyncDispose]());
 
   const withoutSystem = ({ _etag, _ts, ...document }: { readonly _etag: string; readonly _ts: number }): object => document;
@@ -68,6 +68,22 @@ describe.each([
     expect(withoutSystem(logged)).toEqual(toolExample);
   });
 
+  it("custom names of metrics are counted however they are written, and the limit holds here, too", async () => {
+    const own = (i: number) => ({ ...metricExample, id: `own-${i}`, metric_type: `custom.name_${i}` });
+    await api.metrics.ingest(Array.from({ length: 198 }, (_, i) => ({ ...own(i), metric_type: `custom.name_${i}` as const })));
+    await api.containers.create("agent-metrics", own(198));
+    await api.containers.patch("agent-metrics", "2025-10-07", "own-0", [{ op: "set", path: "/metric_type", value: "custom.patched" }]);
+    expect((await api.metrics.names()).types.length).toBe(200);
+    await failure(api.containers.create("agent-metrics", own(200)), "LIMIT_EXCEEDED");
+    await failure(api.containers.batch("agent-metrics", "2025-10-07", [{ op: "create", document: own(201) }]), "LIMIT_EXCEEDED");
+    await failure(api.containers.read("agent-metrics", "2025-10-07", "own-201"), "NOT_FOUND");
+    const bulk = await api.containers.bulk("agent-metrics", [
+      { op: "create", document: own(202) },
+      { op: "create", document: { ...own(203), metric_type: "custom.name_7" } },
+    ]);
+    expect([bulk.succeeded, bulk.failed, bulk.lines[0]?.error?.code]).toEqual([1, 1, "LIMIT_EXCEEDED"]);
+  });
+
   it("R-AGT-40 tool invocations are only added, and only where they are redacted", async () => {
     const [pk, id] = ["2025-10-07", toolExample.id];
     await failure(api.containers.create("tool-invocations", { ...toolExample, id: "another" }), "CONFLICT");
@@ -93,6 +109,26 @@ describe.each([
     expect(await api.workflows.get(made["workflow_id"] as string)).toMatchObject({ id: made.id, name: "Made here", status: "pending" });
     const { lines } = await api.containers.bulk("agent-metrics", [{ op: "create", document: { ...metricExample, id: "m7", metric_date: undefined } }]);
     expect(lines).toEqual([{ line: 1, status: 201, id: "m7" }]);
+  });
+
+  it("R-AGT-05 a second document of a workflow_id is refused by the name of the workflow, and says what to do; nothing of it stays", async () => {
+    const workflow = { type: "sequential", name: "One", total_steps: 4, current_step: 0, checkpoints: [{ step: 3, state: {} }] };
+    await api.containers.create("workflow-states", { ...workflow, id: "first", workflow_id: "shared" });
+    for (const write of [
+      () => api.containers.create("workflow-states", { ...workflow, id: "second", workflow_id: "shared" }),
+      () => api.containers.upsert("workflow-states", { ...workflow, id: "second", workflow_id: "shared" }),
+      () => api.workflows.create({ ...workflow, id: "second", workflow_id: "shared" } as never),
+    ]) {
+      const error = await failure(write(), "CONFLICT");
+      expect(error.message).toContain('"shared"');
+      expect(error.message).not.toMatch(/~|lease|atch/);
+    }
+    await failure(api.containers.read("workflow-states", "shared", "second"), "NOT_FOUND");
+    expect(await api.containers.read("workflow-states", "shared", "first")).toMatchObject({ current_step: 3 });
+    await api.workflows.acquireLease("shared", { owner: "worker", leaseSeconds: 60 });
+    const held = await failure(api.containers.deleteItem("workflow-states", "shared", "first"), "CONFLICT");
+    expect(held.message).toMatch(/"shared" is leased/);
+    expect(held.message).not.toContain("~");
   });
 
   it("R-AGT-14 R-AGT-24 the rules of workflows hold: transitions, and the lease that somebody holds", async () => {

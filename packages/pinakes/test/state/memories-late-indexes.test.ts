@@ -36,7 +36,7 @@ it("R-AGT-33 R-AGT-45 deletes, forks, expiries and threads see everything though
   expect((await raw()).toSorted()).toEqual(["one", "two"]);
   expect(await memories.deleteSession(world.caller, "a1", "s1")).toEqual({ deleted: 2 });
   expect(await raw()).toEqual([]);
-}, 60_000);
+});
 
 it("a context of the process that wrote shows what it wrote, as soon as the index does", async () => {
   await using world = await World.open({ items: ({ clock }) => new TestStores(() => proxy.endpoint).open({ clock }) });
@@ -47,4 +47,4 @@ it("a context of the process that wrote shows what it wrote, as soon as the inde
     const { messages } = await memories.context(world.caller, { agent_id: "a2", session_id: "s1", maxTokens: 1 });
     expect(messages.map(({ content }) => content)).toEqual([`${i}`]);
   }
-}, 60_000);
+});

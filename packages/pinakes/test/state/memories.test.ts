@@ -21,7 +21,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 const example = { ...memoryExample, workspace_id: "acme", message_type: "user" } as const;
 
 describe("memories: one message", () => {
-  it("R-AGT-25 R-AGT-30 R-AGT-31 the container is the source document's: partition, ttl, policy, and an index for each composite", () => {
+  it("R-AGT-25 the container is the source document's: partition, ttl, policy, and an index for each composite", () => {
     const { definition, policy, scanIndex } = agentMemories;
     expect(definition).toMatchObject({ name: "agent-memories", partitionKey: ["agent_id"], ttl: 7_776_000, feed: true });
     expect(policy?.excludedPaths).toEqual([{ path: "/_etag/?" }, { path: "/content/?" }, { path: "/metadata/tool_result/?" }]);

@@ -121,7 +121,7 @@ describe.each(engines)("workflows on %s", (name, open) => {
     for (const id of [once, byOne]) await other.delete(ann, id);
     expect([await idsOf(world, once), await idsOf(world, byOne)]).toEqual([[], []]);
     expect((await objects.list(ann.scope, "")).keys).toHaveLength(before);
-  }, 120_000);
+  });
 
   it("R-AGT-05 R-AGT-52 of twenty that create one id at once, one succeeds; a stale etag is refused with the current one", async () => {
     const { workflows } = process;
@@ -253,7 +253,7 @@ describe("on SQLite", () => {
       byCreated: await statements(() => workflows.list(ann)),
     };
     prepare.mockRestore();
-    const db = new DatabaseSync(join(own, "project-ascension-db.sqlite"), { readOnly: true });
+    const db = new DatabaseSync(join(own, "pinakes.sqlite"), { readOnly: true });
     for (const [index, sqls] of Object.entries(lists)) {
       expect(sqls.length, index).toBeGreaterThan(0);
       for (const sql of sqls) {
@@ -305,7 +305,7 @@ describe("on SQLite", () => {
         [1, 2, 3, 4].map((step) => ({ n, step })),
       ]);
     }
-  }, 300_000);
+  });
 });
 
 describe("on PostgreSQL", () => {

@@ -70,6 +70,27 @@ describe("where a workflow stands", () => {
     expect(await workflows.skip(ann, id)).toMatchObject({ current_step: 4 });
   });
 
+  it("R-AGT-17 R-AGT-20 checkpoints that came with the document count as those added later: get, list, fail and retry say the larger", async () => {
+    const { workflow_id } = await workflows.create(
+      ann,
+      some({
+        status: "in_progress",
+        current_step: 0,
+        checkpoints: [{ step: 3, state: {}, agent_context: {}, timestamp: new Date(world.clock.now()).toISOString() }],
+      }),
+    );
+    expect((await workflows.get(ann, workflow_id)).current_step).toBe(3);
+    expect((await workflows.get(ann, workflow_id, { checkpoints: "none" })).current_step).toBe(3);
+    expect((await workflows.list(ann)).items.find((one) => one.workflow_id === workflow_id)?.current_step).toBe(3);
+    expect(JSON.parse(Buffer.from((await workflows.getText(ann, workflow_id))?.json ?? []).toString())).toMatchObject({ current_step: 3 });
+    expect(await workflows.patch(ann, workflow_id, { current_step: 1 })).toMatchObject({ current_step: 3 });
+    expect(await workflows.fail(ann, workflow_id, {})).toMatchObject({ current_step: 3, error_details: { failed_step: 3 } });
+    await workflows.patch(ann, workflow_id, {
+      error_details: { error_type: "e", error_message: "", stack_trace: "", failed_step: 0, recovery_action: "retry" },
+    });
+    expect(await workflows.retry(ann, workflow_id)).toMatchObject({ current_step: 3 });
+  });
+
   it("a total that was lowered meanwhile is never passed", async () => {
     await reach(4);
     await workflows.patch(ann, id, { current_step: 1, total_steps: 2 });

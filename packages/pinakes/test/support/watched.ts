@@ -3,8 +3,8 @@ import type { Calls } from "../vectors/support/calls.ts";
 
 export interface Watching {
   readonly calls: Calls;
-  /** What the call is named in `calls`. */
-  readonly nameOf: (method: string, given: readonly unknown[]) => string;
+  /** What the call is named in `calls`; undefined: it does not count. */
+  readonly nameOf: (method: string, given: readonly unknown[]) => string | undefined;
   /** Absent: every call counts, from the first on. */
   readonly gate?: { readonly on: boolean };
 }
@@ -18,7 +18,10 @@ export function watchedBy<Port extends object>(port: Port, { calls, nameOf, gate
       const value: unknown = bound(target, method);
       if (typeof value !== "function" || typeof method !== "string" || unwatched.has(method)) return value;
       const call = value as (...given: readonly unknown[]) => unknown;
-      return (...given: readonly unknown[]) => (gate?.on === false ? call(...given) : calls.call(nameOf(method, given), async () => call(...given)));
+      return (...given: readonly unknown[]) => {
+        const name = gate?.on === false ? undefined : nameOf(method, given);
+        return name === undefined ? call(...given) : calls.call(name, async () => call(...given));
+      };
     },
   });
 }

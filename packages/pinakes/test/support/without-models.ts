@@ -2,10 +2,9 @@
 import { PinakesError } from "../../src/domain/errors.ts";
 import type { KnowledgeParts } from "../../src/knowledge/index.ts";
 
-export const withoutModels: Pick<KnowledgeParts, "embedders" | "parser" | "tokenizer"> = {
+export const withoutModels: Pick<KnowledgeParts, "embedders" | "parser"> = {
   embedders: { defaultModel: "none", models: [{ id: "none", provider: "none" }], get: unused },
   parser: { parse: unused, close: async () => {} },
-  tokenizer: unused,
 };
 
 async function unused(): Promise<never> {

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 const orders = { triples: ["spo", "pos", "osp"], quads: ["spog", "posg", "ospg", "gspo", "gpos", "gosp"] } as const;
 
 export function expectAgreement(dir: string): void {
-  const db = new DatabaseSync(join(dir, "project-ascension-db-triples.sqlite"), { readOnly: true });
+  const db = new DatabaseSync(join(dir, "pinakes-triples.sqlite"), { readOnly: true });
   const list = (sql: string): string[] =>
     db
       .prepare(sql)

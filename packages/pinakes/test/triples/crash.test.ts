@@ -74,5 +74,5 @@ describe("kill -9 while triples are written", () => {
       }
       expectAgreement(dir);
     }
-  }, 120_000);
+  });
 });

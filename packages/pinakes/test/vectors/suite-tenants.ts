@@ -19,6 +19,7 @@ const calls: Record<string, Call> = {
   rows: (vectors, who, id) => vectors.rows(who, id).next(),
   count: (vectors, who, id) => vectors.count(who, id),
   "count as of": (vectors, who, id) => vectors.count(who, id, { asOf: { version: 1 } }),
+  settings: (vectors, who, id) => vectors.settings(who, id),
   stats: (vectors, who, id) => vectors.stats(who, id),
   history: (vectors, who, id) => vectors.history(who, id),
   compact: (vectors, who, id) => vectors.compact(who, id),
@@ -71,6 +72,7 @@ export function tenantCases(fixture: Fixture): void {
           expect(refused, name).toEqual(await answer(call, vectors, stranger, missing));
           // What is left can be asked of one that never was: nothing.
           if (name === "remains") expect(refused, name).toMatchObject({ value: { status: "absent" } });
+          else if (name === "settings") expect(refused, name).toEqual({ value: undefined });
           else expect(refused, name).not.toHaveProperty("value");
         }
       }

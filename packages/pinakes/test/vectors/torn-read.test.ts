@@ -23,7 +23,6 @@ const restoresMin = 6;
 const readersEach = 3;
 /** Writers wait for the compactors: they are not what is hammered here. */
 const unfoldedMax = 40;
-const longMs = 240_000;
 
 const dirs: string[] = [];
 afterAll(() => {
@@ -279,10 +278,10 @@ describe("the torn-read hammer", () => {
 
   for (const restores of [false, true]) {
     const beside = restores ? "compaction, garbage collection and restores" : "compaction and garbage collection";
-    it(`R-CMP-17 in memory, beside ${beside}, every answer is of one state`, { timeout: longMs }, async () => {
+    it(`R-CMP-17 in memory, beside ${beside}, every answer is of one state`, async () => {
       await hammer([await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(restores) })], restores);
     });
-    it(`R-CMP-17 on one folder opened twice, beside ${beside}, every answer is of one state`, { timeout: longMs }, async () => {
+    it(`R-CMP-17 on one folder opened twice, beside ${beside}, every answer is of one state`, async () => {
       const dir = folder();
       await hammer([await open({ dir, ...optionsFor(restores) }), await open({ dir, ...optionsFor(restores) })], restores);
     });

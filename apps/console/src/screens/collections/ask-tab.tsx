@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { CollectionId } from "../../api/collections.ts";
-import { search, type Hit } from "../../api/search.ts";
+import { hitName, search, type Hit } from "../../api/search.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -14,6 +14,7 @@ import { documentLink } from "../documents/links.ts";
 import { fitsBadly } from "../search/fits.ts";
 import { wordsOf } from "../search/found-words.ts";
 import { MarkedText } from "../search/marked-text.tsx";
+import { NoAnswer } from "../search/no-answer.tsx";
 import { labSearch } from "./lab-search.ts";
 
 const s = collectionStrings.ask;
@@ -61,7 +62,7 @@ function Answer({ id, query }: { readonly id: CollectionId; readonly query: stri
   });
   if (error !== null) return <ErrorBox error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
-  if (data.hits.length === 0) return <Empty title={s.nothing} />;
+  if (data.hits.length === 0) return <NoAnswer answer={data} />;
   return (
     <>
       {fitsBadly(query, data.hits) && <p className="text-sm text-warn">{s.farOff}</p>}
@@ -75,14 +76,20 @@ function Answer({ id, query }: { readonly id: CollectionId; readonly query: stri
 }
 
 function Found({ hit, query }: { readonly hit: Hit; readonly query: string }) {
-  const { filename, page, section, start, end } = hit.citation;
+  const { row_id, page, section, start, end } = hit.citation;
   const link = documentLink({ rid: hit.repository_id, cid: hit.collection_id, did: hit.document_id, chunk: hit.chunk_id, start, end, q: query });
   return (
     <li className="rounded-lg border bg-panel p-4">
       <p className="flex flex-wrap items-baseline gap-x-3 text-sm">
-        <Link {...link} className="min-w-0 font-medium break-words text-brand hover:underline">
-          <ShownName of={filename} />
-        </Link>
+        {row_id === undefined ? (
+          <Link {...link} className="min-w-0 font-medium break-words text-brand hover:underline">
+            <ShownName of={hitName(hit)} />
+          </Link>
+        ) : (
+          <span className="min-w-0 font-medium break-words">
+            <ShownName of={hitName(hit)} />
+          </span>
+        )}
         {page !== undefined && <span className="text-xs text-soft">{s.page(page)}</span>}
         {section !== undefined && <span className="min-w-0 text-xs break-words text-soft">{section}</span>}
         <span className="ml-auto text-xs text-soft tabular-nums">{s.score(hit.score.toFixed(3))}</span>

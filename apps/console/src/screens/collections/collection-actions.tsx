@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { Archive, ArchiveRestore, Pencil, RefreshCw, Search, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, FileX, Pencil, RefreshCw, Search, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Collection } from "../../api/collections.ts";
 import { collectionStrings } from "../../strings/collection.ts";
@@ -7,6 +7,7 @@ import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu, type MenuEntry } from "../../ui/menu.tsx";
 import { ArchiveDialog } from "./archive-dialog.tsx";
 import { DeleteDialog } from "./delete-dialog.tsx";
+import { DeleteDocumentsDialog } from "./delete-documents-dialog.tsx";
 import { labSearch } from "./lab-search.ts";
 import { ReindexDialog } from "./reindex-dialog.tsx";
 import type { CollectionSearch } from "./routes.ts";
@@ -19,8 +20,8 @@ interface Props {
 }
 
 export function CollectionActions({ collection, onChange }: Props) {
-  const [asked, setAsked] = useState<"archive" | "reindex" | "delete">();
-  const { access, status, repository_id: rid, collection_id: cid } = collection;
+  const [asked, setAsked] = useState<"archive" | "reindex" | "documents" | "delete">();
+  const { access, status, document_count, repository_id: rid, collection_id: cid } = collection;
   const mayChange = access === "ADMIN";
   const archived = status === "ARCHIVED";
   const entries: readonly MenuEntry[] = [
@@ -31,6 +32,13 @@ export function CollectionActions({ collection, onChange }: Props) {
       onChoose: () => setAsked("archive"),
     },
     { label: s.reindex, icon: <RefreshCw aria-hidden />, disabled: !mayChange || archived, onChoose: () => setAsked("reindex") },
+    {
+      label: s.deleteDocuments,
+      icon: <FileX aria-hidden />,
+      danger: true,
+      disabled: !mayChange || archived || document_count === 0,
+      onChoose: () => setAsked("documents"),
+    },
     { label: s.delete, icon: <Trash2 aria-hidden />, danger: true, disabled: !mayChange, onChoose: () => setAsked("delete") },
   ];
   const close = () => setAsked(undefined);
@@ -51,6 +59,7 @@ export function CollectionActions({ collection, onChange }: Props) {
       <Menu label={s.more} entries={entries} />
       {asked === "archive" && <ArchiveDialog collection={collection} onClose={close} />}
       {asked === "reindex" && <ReindexDialog collection={collection} onClose={close} onStarted={follow} />}
+      {asked === "documents" && <DeleteDocumentsDialog collection={collection} onClose={close} onStarted={follow} />}
       {asked === "delete" && <DeleteDialog collection={collection} onClose={close} onStarted={follow} />}
     </>
   );

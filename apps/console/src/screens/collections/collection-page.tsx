@@ -39,7 +39,7 @@ export function CollectionPage() {
 }
 
 function Head({ collection }: { readonly collection: Collection }) {
-  const { repository_name, status, indexing_status, document_count, chunk_count, total_size_bytes, documents_by_status, description } = collection;
+  const { repository_name, status, indexing_status, document_count, chunk_count, row_count, total_size_bytes, documents_by_status, description } = collection;
   const failed = documents_by_status["failed"] ?? 0;
   return (
     <>
@@ -52,6 +52,7 @@ function Head({ collection }: { readonly collection: Collection }) {
         <span>{s.in(shownName(repository_name))}</span>
         <span>{s.counts.documents(document_count, formatNumber(document_count))}</span>
         <span>{s.counts.passages(chunk_count, formatNumber(chunk_count))}</span>
+        {row_count > 0 && <span>{s.counts.rows(row_count, formatNumber(row_count))}</span>}
         <span>{formatBytes(total_size_bytes)}</span>
       </span>
     </>

@@ -9,6 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { DataTable, type Sorting } from "../../ui/data-table.tsx";
 import { lazyPart } from "../../ui/lazy-part.tsx";
 import { Page } from "../../ui/panel.tsx";
+import { Total } from "../../ui/total.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { collectionColumns } from "./collection-columns.tsx";
 import { CollectionFilters } from "./collection-filters.tsx";
@@ -22,7 +23,7 @@ export function CollectionsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { repository, new: creating, ...query } = search;
-  const asked = { status: "live", ...defined(query) };
+  const asked = { status: "live", include_total: "true", ...defined(query) };
   const list = useInfiniteQuery(repository === undefined ? collectionsOptions(asked) : repositoryCollectionsOptions(repository, asked));
   useFreshCounts();
   const change = (next: Partial<CollectionsSearch>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
@@ -40,6 +41,7 @@ export function CollectionsPage() {
   return (
     <Page title={s.title} about={s.about} fill actions={create}>
       <CollectionFilters search={search} onChange={change} />
+      <Total of={list.data?.total} words={s.total} />
       <DataTable
         label={s.table}
         className="max-h-none flex-1"

@@ -4,12 +4,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { collectionOptions, repositoryOptions, type CollectionId } from "../../api/collections.ts";
 import { documentsOptions } from "../../api/documents.ts";
 import { moreOf } from "../../api/page.ts";
+import { collectionStrings } from "../../strings/collection.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Empty } from "../../ui/states.tsx";
+import { Total } from "../../ui/total.tsx";
 import { documentColumns } from "./document-columns.tsx";
 import { useDocumentFilters } from "./document-filters.ts";
 import { DropZone } from "./drop-zone.tsx";
@@ -28,12 +30,13 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
   const why = useWhyClosed({ rid, cid });
   const repository = useQuery(repositoryOptions(rid)).data;
   const limits = repository === undefined || repository.personal === true ? undefined : documentStrings.drop.limitsShared;
-  const list = useInfiniteQuery(documentsOptions({ rid, cid }, { q: name, status: documentStatus, order }));
+  const list = useInfiniteQuery(documentsOptions({ rid, cid }, { q: name, status: documentStatus, order, include_total: "true" }));
   const filtered = name !== undefined || documentStatus !== undefined;
   return (
     <DropZone onFiles={(files) => addUploads({ rid, cid }, files)} disabled={why !== undefined} why={why} limits={limits}>
       <UploadList of={{ rid, cid }} />
       <Filters />
+      <Total of={list.data?.total} words={collectionStrings.counts.documents} />
       <DataTable
         label={s.label}
         columns={documentColumns(actions)}

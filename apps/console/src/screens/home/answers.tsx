@@ -2,18 +2,19 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEvents } from "../../api/events.ts";
-import { search, type Hit } from "../../api/search.ts";
+import { hitName, search, type Hit, type SearchAnswer } from "../../api/search.ts";
 import { formatMs } from "../../lib/format.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { ShownName } from "../../ui/name.tsx";
-import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { documentLink } from "../documents/links.ts";
 import { useUploads } from "../documents/upload-store.ts";
 import { excerptOf } from "../search/excerpt.ts";
 import { fitsBadly } from "../search/fits.ts";
 import { wordsOf } from "../search/found-words.ts";
 import { MarkedText } from "../search/marked-text.tsx";
+import { NoAnswer, Skipped } from "../search/no-answer.tsx";
 
 const s = homeStrings.ask;
 const route = getRouteApi("/shell/");
@@ -35,7 +36,7 @@ function AnswersTo({ q }: { readonly q: string }) {
   if (answer.data === undefined)
     return answer.error === null ? <Loading what={s.asking} /> : <ErrorBox error={answer.error} onRetry={() => void answer.refetch()} />;
   const { hits, timings } = answer.data;
-  if (hits.length === 0) return <NothingFound />;
+  if (hits.length === 0) return <NothingFound answer={answer.data} />;
   const words = wordsOf(q);
   return (
     <section aria-label={s.answers} className="flex flex-col gap-2">
@@ -56,22 +57,28 @@ function AnswersTo({ q }: { readonly q: string }) {
   );
 }
 
-function NothingFound() {
-  const indexing = useUploads().some(({ state }) => state === "indexing" || state === "sending" || state === "waiting");
-  return <Empty title={s.nothing}>{indexing ? s.stillIndexing : s.nothingText}</Empty>;
+/** What this browser still sends counts as on its way, too. */
+function NothingFound({ answer }: { readonly answer: SearchAnswer }) {
+  const sending = useUploads().some(({ state }) => state === "indexing" || state === "sending" || state === "waiting");
+  return (
+    <>
+      <NoAnswer answer={sending ? { outcome: "indexing" } : answer} />
+      <Skipped answer={answer} />
+    </>
+  );
 }
 
 const scoreDigits = 2;
 
 function HitLink({ hit, q, words }: { readonly hit: Hit; readonly q: string; readonly words: readonly string[] }) {
   const { repository_id: rid, collection_id: cid, document_id: did, chunk_id: chunk, text, score, citation } = hit;
-  const { filename, page, section, start, end } = citation;
+  const { page, section, start, end } = citation;
   const where = [page === undefined ? undefined : s.page(page), section].filter((part) => part !== undefined).join(" · ");
-  return (
-    <Link {...documentLink({ rid, cid, did, chunk, start, end, q })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
+  const content = (
+    <>
       <span className="flex flex-wrap items-baseline gap-x-2 text-sm">
         <span className="min-w-0 font-medium break-words text-brand">
-          <ShownName of={filename} />
+          <ShownName of={hitName(hit)} />
         </span>
         <span className="min-w-0 flex-1 basis-48 text-xs break-words text-soft">{where}</span>
         <span className="text-xs text-soft tabular-nums">{s.score(score.toFixed(scoreDigits))}</span>
@@ -79,6 +86,12 @@ function HitLink({ hit, q, words }: { readonly hit: Hit; readonly q: string; rea
       <span className="mt-1 block text-sm break-words whitespace-pre-line">
         <MarkedText text={excerptOf(text.replaceAll(/\n\s*\n/g, "\n"), words, excerptChars)} words={words} />
       </span>
+    </>
+  );
+  if (citation.row_id !== undefined) return <div className="rounded-lg border bg-panel p-3">{content}</div>;
+  return (
+    <Link {...documentLink({ rid, cid, did, chunk, start, end, q })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
+      {content}
     </Link>
   );
 }

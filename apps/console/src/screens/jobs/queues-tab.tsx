@@ -21,7 +21,8 @@ const columns: readonly Column<Queue>[] = [
     header: s.columns.dead,
     width: "6.5rem",
     align: "right",
-    cell: ({ dead }) => (dead === null ? "–" : dead === 0 ? formatNumber(0) : <Badge tone="bad">{formatNumber(dead)}</Badge>),
+    cell: ({ dead, dead_unknown }) =>
+      dead === null ? <span title={dead_unknown}>–</span> : dead === 0 ? formatNumber(0) : <Badge tone="bad">{formatNumber(dead)}</Badge>,
   },
   {
     id: "oldest",

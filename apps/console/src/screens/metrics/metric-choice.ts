@@ -13,9 +13,15 @@ export interface MetricChoice {
   readonly bucket: string;
 }
 
-/** The figure that says most of each metric. */
-const measures: Readonly<Record<MetricType, AggregateName>> = { latency: "p95", token_usage: "sum", cost: "sum", success_rate: "avg", tool_usage: "count" };
+/** The figure that says most of each metric; of a custom one the average. */
+const measures: Readonly<Partial<Record<MetricType, AggregateName>>> = {
+  latency: "p95",
+  token_usage: "sum",
+  cost: "sum",
+  success_rate: "avg",
+  tool_usage: "count",
+};
 
 export function choiceOf({ type = "latency", agent, measure, group = "agent_id", bucket }: MetricSearch, range: TimeRange): MetricChoice {
-  return { range, type, agent, measure: measure ?? measures[type], group, bucket: bucket ?? bucketFor(range) };
+  return { range, type, agent, measure: measure ?? measures[type] ?? "avg", group, bucket: bucket ?? bucketFor(range) };
 }

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { aggregateNames, aggregateOptions } from "../../api/aggregates.ts";
-import { metricGroups, metricTypes } from "../../api/agent-metrics.ts";
+import { metricGroups, metricNamesOptions, metricTypes } from "../../api/agent-metrics.ts";
 import { metricStrings as s } from "../../strings/metrics.ts";
 import { Select } from "../../ui/field.tsx";
 import type { MetricChoice } from "./metric-choice.ts";
+import { groupName, typeLabel } from "./metric-names.ts";
 import { RangeFields } from "./range-fields.tsx";
 import { bucketNames } from "./range.ts";
 import type { MetricSearch } from "./routes.ts";
@@ -14,23 +15,26 @@ const route = getRouteApi("/shell/agent-metrics");
 export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const names = useQuery(metricNamesOptions());
+  const types = withChosen([...metricTypes, ...(names.data?.types ?? [])], choice.type);
+  const groups = withChosen([...metricGroups, ...(names.data?.dimensions ?? [])], choice.group === "none" ? undefined : choice.group);
   const set = (next: MetricSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
     <div className="flex flex-wrap items-end gap-3">
       <Select
         label={s.type}
-        className="w-34"
+        className="w-48"
         value={choice.type}
-        choices={metricTypes.map((value) => ({ value, label: s.types[value] }))}
+        choices={types.map((value) => ({ value, label: typeLabel(value) }))}
         onChoose={(type) => set({ type, measure: undefined })}
       />
       <RangeFields search={search} onChange={set} />
       <AgentChoice choice={choice} onChoose={(agent) => set({ agent })} />
       <Select
         label={s.group}
-        className="w-32"
+        className="w-44"
         value={choice.group}
-        choices={[{ value: "none", label: s.noGroup }, ...metricGroups.map((value) => ({ value, label: s.groups[value] }))]}
+        choices={[{ value: "none", label: s.noGroup }, ...groups.map((value) => ({ value, label: groupName(value) }))]}
         onChoose={(group) => set({ group })}
       />
       <Select
@@ -49,6 +53,11 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
       />
     </div>
   );
+}
+
+/** What the address names is there even if nothing uses it any more. */
+function withChosen<Value extends string>(known: readonly Value[], chosen: Value | undefined): readonly Value[] {
+  return chosen === undefined || known.includes(chosen) ? known : [...known, chosen];
 }
 
 /** Those that measured something in this time; the chosen one is there even if it did not. */

@@ -15,6 +15,7 @@ import { AggregateTable } from "./aggregate-table.tsx";
 import { choiceOf, type MetricChoice } from "./metric-choice.ts";
 import { MetricFilters } from "./metric-filters.tsx";
 import { figureFormat, metricFormat } from "./metric-format.ts";
+import { typeLabel } from "./metric-names.ts";
 import { useTimeRange } from "./range.ts";
 
 const route = getRouteApi("/shell/agent-metrics");
@@ -43,7 +44,7 @@ export function MetricsPage() {
     >
       <MetricFilters choice={choice} />
       <AggregateChart
-        title={s.chart.title(s.measures[measure], s.types[type])}
+        title={s.chart.title(s.measures[measure], typeLabel(type))}
         source="metrics"
         question={question}
         bucket={choice.bucket}

@@ -14,16 +14,27 @@ export interface MetricSearch extends RangeSearch {
   readonly bucket?: BucketName | undefined;
 }
 
+const customType = /^custom\.[a-z][a-z0-9_]{0,62}$/;
+const customGroup = /^dimensions\.[a-z][a-z0-9_]{0,62}$/;
+
+function typeParam(value: unknown): MetricType | undefined {
+  return oneOfParam(value, metricTypes) ?? (typeof value === "string" && customType.test(value) ? (value as MetricType) : undefined);
+}
+
+function groupParam(value: unknown): MetricGroup | "none" | undefined {
+  return oneOfParam(value, [...metricGroups, "none"]) ?? (typeof value === "string" && customGroup.test(value) ? (value as MetricGroup) : undefined);
+}
+
 export const metricRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/agent-metrics",
     validateSearch: (search: Record<string, unknown>): MetricSearch => ({
       ...rangeSearch(search),
-      type: oneOfParam(search["type"], metricTypes),
+      type: typeParam(search["type"]),
       agent: textParam(search["agent"]),
       measure: oneOfParam(search["measure"], aggregateNames),
-      group: oneOfParam(search["group"], [...metricGroups, "none"]),
+      group: groupParam(search["group"]),
       bucket: oneOfParam(search["bucket"], bucketNames),
     }),
     component: lazyPage(async () => (await import("./metrics-page.tsx")).MetricsPage),

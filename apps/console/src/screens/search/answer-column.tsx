@@ -5,12 +5,13 @@ import type { ExplainedAnswer } from "../../api/explained-search.ts";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { rankChanges } from "./compare.ts";
 import { fitsBadly } from "./fits.ts";
 import { GraphPart } from "./graph-part.tsx";
 import { HitCard } from "./hit-card.tsx";
 import { relevantOf, type Marks } from "./marks.ts";
+import { NoAnswer, Skipped } from "./no-answer.tsx";
 import { qualityOf } from "./quality.ts";
 import { largestParts } from "./score-bars.tsx";
 import { SearchedTable } from "./searched-table.tsx";
@@ -65,9 +66,10 @@ function Found({ answer, question, marks, other }: FoundProps) {
   return (
     <>
       <Summary answer={answer} question={question} relevant={relevant} />
+      <Skipped answer={answer} />
       {hits.length === 0 && (
         <div className="rounded-lg border bg-panel">
-          <Empty title={s.none}>{s.noneAbout}</Empty>
+          <NoAnswer answer={answer} />
         </div>
       )}
       <ol className="flex min-w-0 flex-col gap-3 empty:hidden">

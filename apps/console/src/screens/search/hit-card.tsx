@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, Equal, FileText } from "lucide-react";
 import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
+import { hitName } from "../../api/search.ts";
 import { placeOf, useCollection } from "../../api/place-names.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { searchStrings } from "../../strings/search.ts";
@@ -31,12 +32,13 @@ interface HitCardProps {
 
 export function HitCard({ hit, rank, question, largest, right, onMark, change, other }: HitCardProps) {
   const { citation } = hit;
+  const name = hitName(hit);
   return (
     <li className="@container relative flex min-w-0 flex-col gap-2 rounded-lg border bg-panel p-3">
       <div className="flex flex-wrap items-center gap-2">
         <span className="font-semibold tabular-nums">{s.rank(rank)}</span>
-        <span className="min-w-0 flex-1 truncate font-medium" title={shownName(citation.filename)}>
-          <ShownName of={citation.filename} />
+        <span className="min-w-0 flex-1 truncate font-medium" title={shownName(name)}>
+          <ShownName of={name} />
         </span>
         {other !== undefined && <Change change={change ?? {}} other={other} />}
         <Badge tone="brand">
@@ -44,36 +46,40 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
         </Badge>
       </div>
       <div className="grid min-w-0 gap-x-6 gap-y-2 @3xl:grid-cols-[minmax(0,1fr)_20rem]">
-        <HitText text={hit.text} question={question} label={citation.filename} />
+        <HitText text={hit.text} question={question} label={name} />
         <ScoreBars hit={hit} largest={largest} />
       </div>
       <Details hit={hit} />
       <div className="flex flex-wrap items-center gap-3">
-        <Link
-          {...documentLink({
-            rid: hit.repository_id,
-            cid: hit.collection_id,
-            did: hit.document_id,
-            chunk: hit.chunk_id,
-            start: citation.start,
-            end: citation.end,
-            q: question,
-          })}
-          className={buttonClass("plain", "small")}
-        >
-          <FileText aria-hidden />
-          {s.open}
-        </Link>
-        <Check
-          label={
-            <>
-              {s.right}
-              <span className="sr-only">: {s.rightFor(citation.filename)}</span>
-            </>
-          }
-          checked={right}
-          onCheck={onMark}
-        />
+        {citation.row_id === undefined && (
+          <Link
+            {...documentLink({
+              rid: hit.repository_id,
+              cid: hit.collection_id,
+              did: hit.document_id,
+              chunk: hit.chunk_id,
+              start: citation.start,
+              end: citation.end,
+              q: question,
+            })}
+            className={buttonClass("plain", "small")}
+          >
+            <FileText aria-hidden />
+            {s.open}
+          </Link>
+        )}
+        {citation.row_id === undefined && (
+          <Check
+            label={
+              <>
+                {s.right}
+                <span className="sr-only">: {s.rightFor(name)}</span>
+              </>
+            }
+            checked={right}
+            onCheck={onMark}
+          />
+        )}
       </div>
     </li>
   );

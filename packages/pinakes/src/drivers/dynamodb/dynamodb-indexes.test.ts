@@ -286,6 +286,19 @@ describe("online changes", () => {
     expect(await usual.indexes("others")).toEqual([{ name: "byN", state: "building", progress: 0 }]);
   });
 
+  it("R-KB-01 R-LISA-25 every table is on demand: it has no provisioned capacity to be exceeded", async () => {
+    await using store = await stores.open();
+    await store.openContainer(byN);
+    const dynamo = await connect({ ...testConnection, endpoint: proxy.endpoint });
+    const { TableNames = [] } = await dynamo.repeat("list tables", (api) => api.listTables({}));
+    expect(TableNames.length).toBeGreaterThan(1);
+    for (const TableName of TableNames) {
+      const { Table } = await dynamo.repeat("describe table", (api) => api.describeTable({ TableName }));
+      expect(Table?.BillingModeSummary?.BillingMode, TableName).toBe("PAY_PER_REQUEST");
+      expect(Table?.ProvisionedThroughput?.WriteCapacityUnits ?? 0, TableName).toBe(0);
+    }
+  });
+
   it("the largest item that is kept whole has room for every index that may be added later, and for others in their place", async () => {
     await using store = await stores.open({ definitionMaxAgeMs: 1 });
     await store.openContainer({ name: "notes", partitionKey: ["p"] });

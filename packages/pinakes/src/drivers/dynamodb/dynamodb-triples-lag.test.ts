@@ -48,7 +48,7 @@ it("R-TG-72 R-TG-129 R-TG-39 with indexes that show nothing, writes, counters, s
     const left = await items.query(scope, "triples", { equals: { space: "late", shard } });
     expect(left.items.map(({ id }) => id)).toEqual(["!state"]);
   }
-}, 120_000);
+});
 
 it("what an index shows late is never what was removed, and in the end all of it", async () => {
   proxy.lag(0);
@@ -62,4 +62,4 @@ it("what an index shows late is never what was removed, and in the end all of it
   await triples.write(scope, "soon", { remove: rows.slice(0, 4) });
   expect(await seen({ p: iri("p") })).toBe(8);
   expect((await triples.match(scope, "soon", { g: iri("g") })).quads).toHaveLength(4);
-}, 120_000);
+});

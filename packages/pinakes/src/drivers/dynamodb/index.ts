@@ -4,7 +4,7 @@ import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { connect, requestMsMax, type ConnectionOptions } from "./client.ts";
 import { DynamoItemEngine } from "./engine.ts";
-import { checkPrefix } from "./schema.ts";
+import { checkPrefix, describeTable, metaTable } from "./schema.ts";
 import type { SpillOptions } from "./spill.ts";
 
 export interface DynamoItemsOptions extends ConnectionOptions {
@@ -38,7 +38,7 @@ export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<
     endpoint,
     credentials,
     objects,
-    prefix = "project-ascension-db",
+    prefix = "pinakes",
     clock = systemClock,
     definitionMaxAgeMs = 10_000,
     indexWaitMsMax = 5_000,
@@ -50,4 +50,22 @@ export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<
   if (!(inFlightMsMax >= 0)) throw invalid(`inFlightMsMax: must be at least 0, got ${inFlightMsMax}.`);
   const dynamo = await connect({ region, ...(endpoint === undefined ? {} : { endpoint }), ...(credentials === undefined ? {} : { credentials }) });
   return new DynamoItemEngine({ dynamo, prefix: checkPrefix(prefix), clock, objects, definitionMaxAgeMs, indexWaitMsMax, inFlightMsMax });
+}
+
+/** Whether there are items under this prefix; nothing is made. */
+export async function hasDynamoItems({
+  region,
+  endpoint,
+  prefix,
+}: {
+  readonly region: string;
+  readonly endpoint?: string;
+  readonly prefix: string;
+}): Promise<boolean> {
+  const dynamo = await connect({ region, ...(endpoint === undefined ? {} : { endpoint }) });
+  try {
+    return (await describeTable(dynamo, metaTable(checkPrefix(prefix)))) !== undefined;
+  } finally {
+    dynamo.close();
+  }
 }

@@ -18,7 +18,7 @@ function watched(): { readonly embedder: Embedder; readonly calls: string[][]; r
     signals.push(options?.signal);
     return local.embed(texts, options);
   };
-  return { embedder: { model: local.model, embed, close: async () => {} }, calls, signals };
+  return { embedder: { model: local.model, embed, tokenizer: () => local.tokenizer(), close: async () => {} }, calls, signals };
 }
 
 describe("cached embedder", () => {
@@ -88,6 +88,7 @@ describe("cached embedder", () => {
         if (failures >= 0) throw new Error("not now");
         return local.embed(texts, options);
       },
+      tokenizer: () => local.tokenizer(),
       close: async () => {},
     });
     await expect(cached.embed(["a"])).rejects.toThrow("not now");

@@ -5,7 +5,7 @@
  * Invariant: a caller that gives up does not take the vector from others that wait for it; the work ends early only when all gave up.
  */
 import { createHash } from "node:crypto";
-import type { Embedder, EmbedOptions } from "../../ports/embedder.ts";
+import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts";
 
 const queryBytesDefault = 8 * 1024 ** 2;
 const documentBytesDefault = 8 * 1024 ** 2;
@@ -107,6 +107,10 @@ class CachedEmbedder implements Embedder {
     const pending = this.#join(missing, kind);
     const vectors = await waitFor(pending, signal);
     return keys.map((key, i) => found[i] ?? (vectors.get(key) as Float32Array).slice());
+  }
+
+  tokenizer(): Promise<Tokenizer> {
+    return this.#embedder.tokenizer();
   }
 
   close(): Promise<void> {

@@ -1,7 +1,9 @@
 /** Embedding and chat models by their settings. What a provider needs is loaded only when one of its models is opened. */
+import { invalid } from "../../domain/errors.ts";
 import type { ChatModel } from "../../ports/chat-model.ts";
-import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts";
+import type { Embedder, EmbedOptions } from "../../ports/embedder.ts";
 import type { ChatSettings } from "./chat/settings.ts";
+import { pooledEmbedder } from "./pooled-embedder.ts";
 import type { ModelSettings } from "./settings.ts";
 
 export { cachedEmbedder } from "./cached-embedder.ts";
@@ -9,7 +11,9 @@ export { readChatSettings } from "./chat/settings.ts";
 export { readModelSettings, type ModelSettings } from "./settings.ts";
 
 export async function openEmbedder(settings: ModelSettings): Promise<Embedder> {
-  return withPrefixes(await open(settings), settings);
+  const embedder = await open(settings);
+  const { queryPrefix = "", documentPrefix = "" } = settings;
+  return queryPrefix === "" && documentPrefix === "" ? embedder : pooledEmbedder(await withPrefixes(embedder, queryPrefix, documentPrefix));
 }
 
 async function open(settings: ModelSettings): Promise<Embedder> {
@@ -26,17 +30,18 @@ export async function openChatModel(settings: ChatSettings): Promise<ChatModel> 
   return chat.openChatModel(settings);
 }
 
-/** Counts tokens as a local model does: the default, or the one in a folder. */
-export async function openLocalTokenizer(dir?: string): Promise<Tokenizer> {
-  const tokenizers = await import("./local/tokenizer.ts");
-  return tokenizers.openLocalTokenizer(dir);
-}
-
-/** Some models were trained with a word before each text that says whether it is a question or a passage. */
-function withPrefixes(embedder: Embedder, { queryPrefix = "", documentPrefix = "" }: ModelSettings): Embedder {
-  if (queryPrefix === "" && documentPrefix === "") return embedder;
+/**
+ * Some models were trained with a word before each text that says whether it is a question or a passage. Its tokens are taken off the
+ * limit, so that a text that fits still fits with it.
+ */
+async function withPrefixes(embedder: Embedder, queryPrefix: string, documentPrefix: string): Promise<Embedder> {
+  const tokenizer = await embedder.tokenizer();
+  const taken = Math.max(...[queryPrefix, documentPrefix].map((prefix) => tokenizer.words(prefix).tokens.reduce((sum, tokens) => sum + tokens, 0)));
+  const { model } = embedder;
+  if (taken >= model.tokensMax) throw invalid(`models: the prefix of "${model.id}" leaves no room for a text; the model reads ${model.tokensMax} tokens.`);
   return {
-    model: embedder.model,
+    model: { ...model, tokensMax: model.tokensMax - taken },
+    tokenizer: () => embedder.tokenizer(),
     embed: (texts: readonly string[], options?: EmbedOptions) => {
       const prefix = options?.kind === "query" ? queryPrefix : documentPrefix;
       return embedder.embed(prefix === "" ? texts : texts.map((text) => prefix + text), options);

@@ -1,6 +1,7 @@
 /** What the settings of every kind of model have in common: fields, and how a list of them is read. */
 import { z } from "zod";
 import { invalid, show } from "../../domain/errors.ts";
+import { isEndpoint } from "../../outgoing/http-address.ts";
 
 export const modelsMax = 100;
 export const modelIdCharsMax = 128;
@@ -12,7 +13,10 @@ export const id = z
   .max(modelIdCharsMax)
   .regex(/^[\w.:/@-]+$/, "may have letters, digits and _ . : / @ - only");
 export const text = z.string().min(1).max(textCharsMax);
-export const baseUrl = z.url({ protocol: /^https?$/ }).optional();
+export const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine(isEndpoint, 'must be an address without user and password, "?" and "#"; the key comes from apiKeyEnv')
+  .optional();
 /** The name of the variable, never the key itself: settings are shown and stored. */
 export const apiKeyEnv = z
   .string()

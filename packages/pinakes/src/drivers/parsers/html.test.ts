@@ -33,7 +33,8 @@ describe("HTML", () => {
     expect(sectionOf(parseHtml("<h1>One<h2>Two</h2>text"), "text")).toEqual(["One", "Two"]);
   });
 
-  it("100,000 levels are no trouble", () => {
-    expect(parseHtml(`${"<div><b>".repeat(100_000)}deep`).text).toBe("deep");
+  it("5,000 levels are read, and one more is refused", () => {
+    expect(parseHtml(`${"<div><b>".repeat(2_500)}deep`).text).toBe("deep");
+    expect(() => parseHtml(`${"<div><b>".repeat(2_500)}<i>deep`)).toThrow(expect.objectContaining({ code: "INVALID" }));
   });
 });

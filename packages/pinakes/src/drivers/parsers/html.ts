@@ -1,6 +1,8 @@
 /** HTML: what a reader sees. Blocks make lines, rows of a table are lines, headings make sections. */
 import { Parser } from "htmlparser2";
+import { invalid } from "../../domain/errors.ts";
 import type { ParsedText } from "../../ports/parser.ts";
+import { parserLimits } from "./limits.ts";
 import { Sections, headingText } from "./sections.ts";
 import { TextBuilder } from "./text-builder.ts";
 
@@ -35,12 +37,17 @@ class HtmlReader {
   #inTitle = false;
   /** Elements open since one that nobody sees, itself included. */
   #unseenDepth = 0;
+  #depth = 0;
   #preDepth = 0;
   #lists = 0;
   /** For each open table, whether a cell of its row was begun and whether one is open. */
   readonly #tables: { cells: number; inCell: boolean }[] = [];
 
   onopentag(name: string, attributes: Readonly<Record<string, string>>): void {
+    this.#depth += 1;
+    // Each opening and closing tag costs the parser a look at all that are open.
+    if (this.#depth > parserLimits.htmlLevelsMax)
+      throw invalid(`The page nests more than ${parserLimits.htmlLevelsMax} elements in each other. Close them, or upload it as .txt.`);
     if (name === "title" && this.#title === "" && this.#unseenDepth <= 1) this.#inTitle = true;
     if (this.#unseenDepth > 0 || unseen.has(name) || isHidden(attributes)) {
       this.#unseenDepth += 1;
@@ -62,6 +69,7 @@ class HtmlReader {
   }
 
   onclosetag(name: string): void {
+    this.#depth -= 1;
     if (name === "title") this.#inTitle = false;
     if (this.#unseenDepth > 0) {
       this.#unseenDepth -= 1;

@@ -20,7 +20,8 @@ afterEach(async () => {
 
 const txt = (text: string) => ({ bytes: encode(text), fileType: "txt" }) as const;
 /** Nested quotes: the time of any Markdown parser grows with the square of them, far beyond any limit used here. */
-const endless = { bytes: encode(`${">".repeat(200_000)} x\n`.repeat(20)), fileType: "md" } as const;
+/** Many lines that continue a paragraph deep inside of quotes and lists: legal, and slow in proportion to their number. */
+const endless = { bytes: encode(`${"> ".repeat(11)}a\n${"  b\n".repeat(2_000_000)}`), fileType: "md" } as const;
 
 describe("parsing in threads", () => {
   it("every type comes back, many at a time", async () => {
@@ -77,7 +78,7 @@ describe("parsing in threads", () => {
     expect(parsed.pages).toHaveLength(10_000);
     expect(pageOf(parsed, "This is page 9999.")).toBe(9_999);
     expect(parsed.warnings).toEqual([]);
-  }, 280_000);
+  });
 
   it("as much text as the limit is read, and not one character more", async () => {
     const parser = open();
@@ -173,7 +174,7 @@ describe("stopping", () => {
       const parser = openParser();
       const { text } = await parser.parse({ bytes: new TextEncoder().encode("bye"), fileType: "txt" });
       console.log(text);`;
-    expect(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8", timeout: 50_000 }).trim()).toBe("bye");
+    expect(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8", timeout: 240_000 }).trim()).toBe("bye");
   });
 });
 

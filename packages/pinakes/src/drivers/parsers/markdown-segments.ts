@@ -1,9 +1,11 @@
 /**
  * Cuts Markdown where no block can reach across, because the time that its parser takes grows with the square of what it gets: after a
  * blank line, before a line that begins with a letter or a heading, outside of code, comments and raw HTML. A list does not reach over
- * such a line, since what belongs to it is indented.
+ * such a line, since what belongs to it is indented. Where no such place comes for long, it is cut before any line that is not indented and
+ * cannot belong to the line before as its underline, its fence or its end; after eight times as much, at any line at all.
  */
 const segmentCharsMin = 2_048;
+const segmentCharsMax = 4_096;
 
 export function* markdownSegments(text: string, from: number): Generator<{ readonly start: number; readonly text: string }> {
   let start = from;
@@ -14,7 +16,9 @@ export function* markdownSegments(text: string, from: number): Generator<{ reado
     const next = newline < 0 ? text.length : newline + 1;
     const line = text.slice(at, next);
     if (ends === undefined) {
-      if (blankBefore && at - start >= segmentCharsMin && /^[#\p{L}]/u.test(line)) {
+      const chars = at - start;
+      const apart = blankBefore && chars >= segmentCharsMin && /^[#\p{L}]/u.test(line);
+      if (apart || (chars >= segmentCharsMax && /^(?:[#>\p{L}\p{N}[]|[-+*] )/u.test(line)) || chars >= 8 * segmentCharsMax) {
         yield { start, text: text.slice(start, at) };
         start = at;
       }

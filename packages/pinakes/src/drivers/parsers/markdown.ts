@@ -5,6 +5,8 @@
  */
 import { fromMarkdown } from "mdast-util-from-markdown";
 import type { ParsedText } from "../../ports/parser.ts";
+import { parserLimits } from "./limits.ts";
+import { flattenDeepBlocks } from "./markdown-nesting.ts";
 import { markdownSegments } from "./markdown-segments.ts";
 import { Sections } from "./sections.ts";
 
@@ -21,10 +23,13 @@ const inlineConstructs = [
   "labelStartLink",
 ];
 
+/** Marks and addresses of links included; brackets that are never closed take time that grows with their square. */
+const titleCharsMax = 4 * parserLimits.headingCharsMax;
+
 export function parseMarkdown(text: string): ParsedText {
   const sections = new Sections();
   for (const segment of markdownSegments(text, frontMatterLength(text))) {
-    const tree = fromMarkdown(segment.text, "utf8", { extensions: [{ disable: { null: inlineConstructs } }] });
+    const tree = fromMarkdown(flattenDeepBlocks(segment.text), "utf8", { extensions: [{ disable: { null: inlineConstructs } }] });
     for (const node of tree.children) {
       const start = node.position?.start.offset;
       const end = node.position?.end.offset;
@@ -45,9 +50,9 @@ function frontMatterLength(text: string): number {
   return end.exec(text) === null ? 0 : end.lastIndex;
 }
 
-/** The words of a heading, without the marks of links and emphasis. */
+/** The words of a heading, without the marks of links and emphasis. Of a long one only the beginning is looked at: it is cut anyway. */
 function titleOf(source: string): string {
-  return wordsOf(fromMarkdown(source));
+  return wordsOf(fromMarkdown(source.slice(0, titleCharsMax)));
 }
 
 interface MarkdownNode {

@@ -5,6 +5,7 @@
 import { Worker } from "node:worker_threads";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { ParsedText, ParseInput } from "../../ports/parser.ts";
+import { parserLimits } from "./limits.ts";
 import type { ParseAnswer, ParseOrder } from "./parse-thread.ts";
 
 export interface WorkerLimits {
@@ -57,7 +58,8 @@ export class ParseWorker {
     try {
       // The time to start a thread is not the file's fault.
       await Promise.race([this.#ready.promise, this.#job.promise]);
-      timer = setTimeout(() => void this.stop(tooSlow(this.#limits)), this.#limits.parseMsMax);
+      const ms = parseMs(input.bytes.length, this.#limits);
+      timer = setTimeout(() => void this.stop(tooSlow(ms)), ms);
       watch = setInterval(() => void this.#checkMemory(), memoryCheckMs);
       this.#send(input);
       return await this.#job.promise;
@@ -115,8 +117,16 @@ export class ParseWorker {
   }
 }
 
-function tooSlow({ parseMsMax }: WorkerLimits): PinakesError {
-  return invalid(`Reading the file took longer than ${parseMsMax.toLocaleString("en-US")} ms, so it was stopped. Split the file into smaller ones.`);
+/** A small file has less time, so that what is made to be slow is found out soon. */
+export function parseMs(bytes: number, { parseMsMax }: Pick<WorkerLimits, "parseMsMax">): number {
+  const { parseMsLeast, parseMsPerMb } = parserLimits;
+  return Math.min(parseMsMax, parseMsLeast + Math.ceil((bytes / 1024 ** 2) * parseMsPerMb));
+}
+
+function tooSlow(ms: number): PinakesError {
+  return invalid(
+    `Reading the file took longer than ${ms.toLocaleString("en-US")} ms, so it was stopped. Split the file into smaller ones, or upload it as .txt.`,
+  );
 }
 
 function tooLarge({ memoryMbMax }: WorkerLimits): PinakesError {

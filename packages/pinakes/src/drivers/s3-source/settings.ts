@@ -1,5 +1,6 @@
 /** The addresses an operator writes: `s3://bucket/prefix?region=…` and `sqs://region/queue`. */
 import { invalid, show } from "../../domain/errors.ts";
+import { isEndpoint } from "../../outgoing/http-address.ts";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -30,7 +31,7 @@ export function parseBucket(text: string, called: string): BucketSettings {
   if (!text.startsWith("s3://") || !URL.canParse(text)) throw invalid(form);
   const url = new URL(text);
   const { region, endpoint, ...others } = Object.fromEntries(url.searchParams);
-  if (url.hostname === "" || Object.keys(others).length > 0 || region === "" || (endpoint !== undefined && !URL.canParse(endpoint))) throw invalid(form);
+  if (url.hostname === "" || Object.keys(others).length > 0 || region === "" || (endpoint !== undefined && !isEndpoint(endpoint))) throw invalid(form);
   const prefix = decodeURIComponent(url.pathname.replace(/^\//, ""));
   return {
     bucket: url.hostname,
@@ -47,6 +48,6 @@ export function parseEventQueue(text: string, called: string): EventQueueSetting
   const { endpoint, ...others } = Object.fromEntries(url.searchParams);
   const queue = url.pathname.replace(/^\//, "");
   const named = /^[A-Za-z0-9_-]{1,80}(?:\.fifo)?$/.test(queue);
-  if (url.hostname === "" || !named || Object.keys(others).length > 0 || (endpoint !== undefined && !URL.canParse(endpoint))) throw invalid(form);
+  if (url.hostname === "" || !named || Object.keys(others).length > 0 || (endpoint !== undefined && !isEndpoint(endpoint))) throw invalid(form);
   return { region: url.hostname, queue, ...(endpoint === undefined ? {} : { endpoint }) };
 }

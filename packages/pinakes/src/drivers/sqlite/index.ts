@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { createItemStore, type ItemStoreOptions } from "../../items/create-item-store.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import type { TripleStore } from "../../ports/triple-store.ts";
@@ -17,13 +19,18 @@ export interface OpenSqliteOptions extends ItemStoreOptions {
  * @example
  * await using items = await openSqliteItems({ dir: "./data" });
  */
-export async function openSqliteItems({ dir, database = "project-ascension-db", ...options }: OpenSqliteOptions): Promise<ItemStore> {
+export async function openSqliteItems({ dir, database = "pinakes", ...options }: OpenSqliteOptions): Promise<ItemStore> {
   return createItemStore(new SqliteItemEngine({ dir, database }), options);
 }
 
 /** The engine below the store, for moving all of it elsewhere. */
 export function connectSqliteEngine({ dir, database }: { readonly dir: string; readonly database: string }): SqliteItemEngine {
   return new SqliteItemEngine({ dir, database });
+}
+
+/** Whether there are items of this database; nothing is made. */
+export function hasSqliteItems({ dir, database }: { readonly dir: string; readonly database: string }): boolean {
+  return existsSync(join(dir, `${database}.sqlite`));
 }
 
 /** The folder of the file, made when absent, and the database: its name begins that of the file. */
@@ -38,6 +45,6 @@ export interface OpenSqliteTriplesOptions {
  * @example
  * await using triples = await openSqliteTriples({ dir: "./data" });
  */
-export async function openSqliteTriples({ dir, database = "project-ascension-db" }: OpenSqliteTriplesOptions): Promise<TripleStore> {
+export async function openSqliteTriples({ dir, database = "pinakes" }: OpenSqliteTriplesOptions): Promise<TripleStore> {
   return createTripleStore(new SqliteTripleEngine({ dir, database }));
 }

@@ -42,7 +42,7 @@ const notes: ContainerDefinition = {
 };
 
 function inspect<T>(at: string, read: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(join(at, "project-ascension-db.sqlite"), { readOnly: true });
+  const db = new DatabaseSync(join(at, "pinakes.sqlite"), { readOnly: true });
   try {
     return read(db);
   } finally {
@@ -189,7 +189,7 @@ describe("an index build", () => {
       }
     }
     // A writer that stops after the definition changed and two of five steps were done.
-    const db = openDatabase(join(at, "project-ascension-db.sqlite"));
+    const db = openDatabase(join(at, "pinakes.sqlite"));
     const writer = new Writer(db);
     writer.openContainer(normaliseDefinition(notes), {});
     expect([writer.buildStep("notes", false), writer.buildStep("notes", false)]).toEqual(["working", "working"]);

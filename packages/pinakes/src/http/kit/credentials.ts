@@ -1,6 +1,7 @@
 /** From headers to a caller: which credentials were sent, and what came of them. */
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
+import { socketAddress } from "./context.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Authenticated } from "../../identity/index.ts";
 
@@ -9,6 +10,8 @@ export interface Credentials {
   readonly sessionCookie?: string;
   readonly csrf?: string;
   readonly safeMethod: boolean;
+  /** The other end is this machine, and no proxy passed the request on. */
+  readonly fromLoopback: boolean;
 }
 
 export type { Authenticated };
@@ -30,7 +33,15 @@ export function readCredentials(c: Context, cookieName: string): Credentials {
     ...(sessionCookie === undefined || sessionCookie === "" ? {} : { sessionCookie }),
     ...(csrf === undefined ? {} : { csrf }),
     safeMethod: isSafeMethod(c.req.method),
+    fromLoopback: isLoopback(socketAddress(c)) && !proxyHeaders.some((name) => c.req.header(name) !== undefined),
   };
+}
+
+/** A proxy on this machine connects over loopback, too, for whoever asked it. */
+const proxyHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+function isLoopback(address: string): boolean {
+  return address === "::1" || /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address);
 }
 
 export function isSafeMethod(method: string): boolean {

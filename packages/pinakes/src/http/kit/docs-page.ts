@@ -1,5 +1,6 @@
 /** /docs: the reference for people, rendered here from the OpenAPI document. No scripts, nothing from elsewhere. */
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import type { Hono } from "hono";
 import type { KitEnv } from "./context.ts";
 import { curlExample } from "./docs-curl.ts";
@@ -20,16 +21,18 @@ interface Entry {
 export function mountReference(app: Hono<KitEnv>, routes: readonly Route[], info: ApiInfo): void {
   const document = openApi(routes, info);
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
-    "/v1/openapi.json": ["application/json", `${JSON.stringify(document, null, 2)}\n`],
+    "/v1/openapi.json": ["application/json", `${JSON.stringify(document)}\n`],
     "/docs": ["text/html; charset=utf-8", docsPage(document)],
     "/docs/style.css": ["text/css; charset=utf-8", docsStyle],
   };
   for (const [path, [type, text]] of Object.entries(files)) {
     const etag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
+    const zipped = new Uint8Array(gzipSync(text));
     app.get(path, (c) => {
-      const headers = { etag: quoteEtag(etag), "cache-control": "no-cache" };
+      const headers = { etag: quoteEtag(etag), "cache-control": "no-cache", vary: "accept-encoding" };
       if (isUnchanged(c.req.header("if-none-match") ?? null, etag)) return new Response(null, { status: 304, headers });
-      return new Response(text, { headers: { ...headers, "content-type": type } });
+      const zips = c.req.header("accept-encoding")?.includes("gzip") === true;
+      return new Response(zips ? zipped : text, { headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) } });
     });
   }
 }

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeCaller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -90,7 +90,7 @@ describe("http kit: Idempotency-Key", () => {
       return created({ name });
     });
     const first = post("k1", { name: "a" });
-    await vi.waitFor(() => expect(runs()).toBe(1), { timeout: 30_000 });
+    await expect.poll(() => runs()).toBe(1);
     const second = await post("k1", { name: "a" });
     expect([second.status, second.headers.get("retry-after"), await second.json()]).toEqual([409, "5", expect.objectContaining({ retryable: true })]);
     gate.resolve();
@@ -207,7 +207,7 @@ describe("http kit: the store of idempotency keys", () => {
       },
     };
     const run = async (): Promise<Answer> => {
-      await vi.waitFor(() => expect(renewed.length).toBeGreaterThan(1), { timeout: 30_000 });
+      await expect.poll(() => renewed.length).toBeGreaterThan(1);
       return created({ done: true });
     };
     const failures: unknown[] = [];

@@ -4,7 +4,7 @@
  * - A key belongs to one caller (workspace and user) and one route; another path, query or body under it is refused with 422.
  * - While the first is still at work, a second is refused with 409 and Retry-After.
  * - Answers below 500 are kept for 24 hours, refusals included; errors that trying again can cure are not, and free the key.
- * - A process that dies between doing the work and keeping the answer leaves the key "in progress". Its lease ends after 60 s
+ * - A process that dies between doing the work and keeping the answer leaves the key "in progress". Its lease ends after 15 s
  *   (it is renewed while the work goes on), and then the next request with this key does the work again: at least once, not exactly.
  */
 import { createHash } from "node:crypto";
@@ -14,8 +14,8 @@ import type { Answer } from "./answer.ts";
 import { HttpError, toProblemAnswer } from "./http-error.ts";
 import { bodyText } from "./respond.ts";
 
-export const idempotencyLimits = Object.freeze({ keyCharsMax: 255, bodyBytesMax: 262_144, leaseMs: 60_000, keptSeconds: 86_400 });
-const renewMsDefault = 20_000;
+export const idempotencyLimits = Object.freeze({ keyCharsMax: 255, bodyBytesMax: 262_144, leaseMs: 15_000, keptSeconds: 86_400 });
+const renewMsDefault = 5_000;
 
 export interface StoredAnswer {
   readonly status: number;

@@ -4,6 +4,7 @@ export { accepted, created, noContent, notModified, ok, type Answer } from "./an
 export type { KitEnv } from "./context.ts";
 export type { Authenticated, Credentials } from "./credentials.ts";
 export { mountReference } from "./docs-page.ts";
+export { EventStreams } from "./event-streams.ts";
 export { openIdempotencyStore } from "./idempotency-store.ts";
 export { createLogger, type Logger } from "./log.ts";
 export { mount, type MountOptions } from "./mount.ts";

@@ -8,6 +8,7 @@ import { invariant } from "../../domain/invariant.ts";
 import type { Answer } from "./answer.ts";
 import { requestIds, socketAddress, type KitEnv } from "./context.ts";
 import { sessionCookieNameDefault, type Authenticate } from "./credentials.ts";
+import type { EventStreams } from "./event-streams.ts";
 import { HttpError, problemResponse, toProblemAnswer } from "./http-error.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import { createLogger, logRequests, type Logger } from "./log.ts";
@@ -23,6 +24,8 @@ export interface MountOptions {
   readonly log?: Logger;
   /** No limits when absent. */
   readonly limiter?: RateLimiter;
+  /** How many event streams are open; no limit when absent. */
+  readonly streams?: EventStreams;
   /** Needed as soon as a route is declared `idempotent`. */
   readonly idempotency?: IdempotencyStore;
   /** Aborted when the server begins to close. */
@@ -43,6 +46,7 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
     authenticate: options.authenticate,
     log: options.log ?? createLogger({ level: "silent" }),
     limiter: options.limiter,
+    streams: options.streams,
     idempotency: options.idempotency,
     closing: options.closing ?? new AbortController().signal,
     sessionCookieName: options.sessionCookieName ?? sessionCookieNameDefault,

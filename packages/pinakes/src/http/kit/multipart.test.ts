@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { Hono } from "hono";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { makeCaller } from "../../domain/caller.ts";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import { serve } from "../serve.ts";
@@ -209,7 +209,7 @@ describe("http kit: multipart", () => {
       break;
     }
     expect(sent).toBeLessThan(40);
-    await vi.waitFor(() => expect(released).toBe(true), { timeout: 30_000 });
+    await expect.poll(() => released).toBe(true);
   });
 });
 
@@ -276,9 +276,9 @@ describe("http kit: multipart through a socket", async () => {
     const before = memory.length;
     socket.write(`POST /v1/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${headers["content-type"]}\r\nContent-Length: 1000000\r\n\r\n`);
     socket.write(Buffer.concat([disposition('name="file"; filename="a"', "x".repeat(100_000)).subarray(0, -2)]));
-    await vi.waitFor(() => expect(memory.length).toBeGreaterThan(before), { timeout: 30_000 });
+    await expect.poll(() => memory.length).toBeGreaterThan(before);
     socket.destroy();
-    await vi.waitFor(() => expect(failures).toHaveLength(1), { timeout: 30_000 });
+    await expect.poll(() => failures).toHaveLength(1);
     expect(failures[0]).toContain("connection ended");
   });
 

@@ -11,14 +11,25 @@ export interface JsonSchema {
 }
 export type Direction = "input" | "output";
 
+type Definitions = JsonSchema & { readonly $defs?: Readonly<Record<string, JsonSchema>> };
+
 const definitions = "#/$defs/";
 const components = "#/components/schemas/";
 
 export class SchemaBook {
   readonly #byDirection: Readonly<Record<Direction, Map<string, JsonSchema>>> = { input: new Map(), output: new Map() };
 
-  /** The schema for use in the document: a reference where it has an id. */
-  inline(schema: z.ZodType, direction: Direction): JsonSchema {
+  /** Names of parts that have no id of their own, by their whole text: the same parts have one name, whoever uses them. */
+  readonly #parts = new Map<string, string>();
+
+  /** The schema for use in the document: a reference where it has an id, or refers to itself; then `called` is its name. */
+  inline(schema: z.ZodType, direction: Direction, called: string): JsonSchema {
+    const { $defs = {}, ...json } = this.#named(schema, direction, called);
+    for (const [name, definition] of Object.entries($defs)) this.#add(name, definition, direction);
+    return retarget(json, direction) as JsonSchema;
+  }
+
+  #named(schema: z.ZodType, direction: Direction, called: string): Definitions {
     const {
       $schema: _schema,
       $defs = {},
@@ -28,9 +39,34 @@ export class SchemaBook {
       io: direction,
       unrepresentable: "any",
       override: ({ jsonSchema }) => tidy(jsonSchema),
-    }) as JsonSchema & { readonly $defs?: Readonly<Record<string, JsonSchema>> };
-    for (const [name, definition] of Object.entries($defs)) this.#add(name, definition, direction);
-    return retarget(json, direction) as JsonSchema;
+    }) as Definitions;
+    const nameless = Object.entries($defs).filter(([name]) => name.startsWith("__"));
+    const parts = this.#nameOf(JSON.stringify(nameless), `${called}Part`);
+    const names = new Map(nameless.map(([name, definition], i) => [name, isJsonValue(definition, definitions + name) ? jsonValueName : `${parts}${i + 1}`]));
+    if (isJsonValue(json, "#")) return { $ref: definitions + jsonValueName, ...described(json), $defs: { [jsonValueName]: jsonValue } };
+    const root = this.#nameOf(JSON.stringify(json), called);
+    let refersToItself = false;
+    const renamed = (value: unknown): unknown =>
+      mapReferences(value, (reference) => {
+        refersToItself ||= reference === "#";
+        if (reference === "#") return definitions + root;
+        const name = reference.slice(definitions.length);
+        return definitions + (names.get(name) ?? name);
+      });
+    const all = Object.fromEntries(
+      Object.entries($defs).map(([name, definition]) => {
+        const own = names.get(name) ?? name;
+        return [own, own === jsonValueName ? jsonValue : (renamed(definition) as JsonSchema)];
+      }),
+    );
+    const whole = renamed(json) as JsonSchema;
+    return refersToItself ? { $ref: definitions + root, $defs: { ...all, [root]: whole } } : { ...whole, $defs: all };
+  }
+
+  #nameOf(text: string, proposed: string): string {
+    const name = this.#parts.get(text) ?? proposed;
+    this.#parts.set(text, name);
+    return name;
   }
 
   /** After every schema was put in: the components by name. */
@@ -72,6 +108,23 @@ export class SchemaBook {
     invariant(known === undefined || isDeepStrictEqual(known, definition), "INTERNAL", `Two different schemas have the id "${name}".`);
     this.#byDirection[direction].set(name, definition);
   }
+}
+
+/**
+ * zod writes any JSON value as a union that refers to itself, once for each use. Generators cannot make a type of that
+ * (`openapi-typescript`: referenced in its own type annotation); a schema without constraints means the same.
+ */
+const jsonValueName = "JsonValue";
+const jsonValue: JsonSchema = { description: "Any JSON value." };
+
+function isJsonValue({ anyOf }: JsonSchema, self: string): boolean {
+  const item = { $ref: self };
+  const scalars = ["string", "number", "boolean", "null"].map((type) => ({ type }));
+  return isDeepStrictEqual(anyOf, [...scalars, { type: "array", items: item }, { type: "object", additionalProperties: item }]);
+}
+
+function described({ description }: JsonSchema): JsonSchema {
+  return description === undefined ? {} : { description };
 }
 
 function inputName(name: string): string {

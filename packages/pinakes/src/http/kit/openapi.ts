@@ -39,7 +39,13 @@ export interface Operation {
 }
 export interface OpenApiDocument {
   readonly openapi: "3.1.0";
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description?: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
@@ -62,7 +68,8 @@ export function openApi(routes: readonly Route[], info: ApiInfo): OpenApiDocumen
   const { title, version, description } = info;
   return book.merged<OpenApiDocument>({
     openapi: "3.1.0",
-    info: { title, version, ...(description === undefined ? {} : { description }) },
+    info: { title, version, ...(description === undefined ? {} : { description }), license: { name: "Apache License 2.0", identifier: "Apache-2.0" } },
+    servers: [{ url: "/", description: "The server that this document comes from." }],
     tags: tagsOf(routes, info),
     paths,
     components: {
@@ -95,7 +102,14 @@ function operation(route: Route, book: SchemaBook): Operation {
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: [route.tag],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: !(isSchema(body) && body.safeParse(undefined).success), content: bodyContent(body, book) } }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !(isSchema(body) && body.safeParse(undefined).success),
+            content: bodyContent(body, book, `${pascal(route.operationId)}Body`),
+          },
+        }),
     responses: responsesOf(route, book),
     security: route.auth === "public" ? [] : [{ bearer: [] }, { session: [] }],
   };
@@ -114,7 +128,7 @@ function parametersOf(route: Route, book: SchemaBook): Parameter[] {
 
 function parameter(name: string, place: "path" | "query", schemas: z.ZodObject, book: SchemaBook): Parameter {
   const schema = schemas.shape[name] as z.ZodType;
-  const { description, ...json } = book.inline(schema, "input");
+  const { description, ...json } = book.inline(schema, "input", `${pascal(name)}Parameter`);
   return {
     name,
     in: place,
@@ -124,13 +138,18 @@ function parameter(name: string, place: "path" | "query", schemas: z.ZodObject, 
   };
 }
 
+/** `search-all` and `searchAll` as the beginning of a name of a schema. */
+function pascal(name: string): string {
+  return name.replaceAll(/(?:^|\W|_)+(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 function header(name: string, description: string): Parameter {
   return { name, in: "header", required: false, description, schema: { type: "string" } };
 }
 
-function bodyContent(body: BodySpec, book: SchemaBook): Content {
-  if (isSchema(body)) return { "application/json": { schema: book.inline(body, "input") } };
-  const json = body.json === undefined ? {} : { "application/json": { schema: book.inline(body.json, "input") } };
+function bodyContent(body: BodySpec, book: SchemaBook, called: string): Content {
+  if (isSchema(body)) return { "application/json": { schema: book.inline(body, "input", called) } };
+  const json = body.json === undefined ? {} : { "application/json": { schema: book.inline(body.json, "input", called) } };
   if ("raw" in body) return { ...Object.fromEntries(body.raw.map((type) => [type, {}])), ...json };
   const fields = Object.entries(body.fields ?? { file: { description: "One or more files.", file: true as const } });
   const required = fields.filter(([, field]) => "required" in field).map(([name]) => name);
@@ -149,7 +168,7 @@ function responsesOf(route: Route, book: SchemaBook): Operation["responses"] {
     const content: Content =
       contentType === undefined && schema === undefined
         ? {}
-        : { [contentType ?? "application/json"]: schema === undefined ? {} : { schema: book.inline(schema, "output") } };
+        : { [contentType ?? "application/json"]: schema === undefined ? {} : { schema: book.inline(schema, "output", `${pascal(route.operationId)}Answer`) } };
     const all: Content = { ...content, ...Object.fromEntries(alsoTypes.map((type) => [type, {}])) };
     responses[status] = { description, ...(Object.keys(all).length === 0 ? {} : { content: all }) };
   }
@@ -157,7 +176,7 @@ function responsesOf(route: Route, book: SchemaBook): Operation["responses"] {
     const content: Content =
       schema === undefined
         ? { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } }
-        : { "application/json": { schema: book.inline(schema, "output") } };
+        : { "application/json": { schema: book.inline(schema, "output", `${pascal(route.operationId)}Error`) } };
     responses[status] = { description, content };
   }
   responses["default"] = { $ref: "#/components/responses/Problem" };

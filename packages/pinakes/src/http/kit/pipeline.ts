@@ -11,6 +11,7 @@ import { bodyChunks, checkBodyHeaders, contentTypeOf, isJsonType, readJson, unsu
 import type { KitEnv } from "./context.ts";
 import { isSafeMethod, readCredentials, secretsOf, type Authenticate, type Authenticated, type Credentials } from "./credentials.ts";
 import { readPreconditions } from "./etag.ts";
+import type { EventStreams } from "./event-streams.ts";
 import { problemResponse, toProblemAnswer } from "./http-error.ts";
 import { makeClaim, readIdempotencyKey, runOnce, type IdempotencyStore } from "./idempotency.ts";
 import type { Logger } from "./log.ts";
@@ -28,6 +29,7 @@ export interface Kit {
   readonly authenticate: Authenticate;
   readonly log: Logger;
   readonly limiter: RateLimiter | undefined;
+  readonly streams: EventStreams | undefined;
   readonly idempotency: IdempotencyStore | undefined;
   readonly closing: AbortSignal;
   readonly sessionCookieName: string;
@@ -44,7 +46,8 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
   try {
     const auth = await identify(c, route, kit, headers);
     const { request, bytes } = await readRequest(c, route, kit, auth);
-    const answer = await runHandler(route, kit, request, bytes);
+    const made = await runHandler(route, kit, request, bytes);
+    const answer = kit.streams === undefined ? made : await kit.streams.hold(auth?.caller, made);
     if (kit.checkAnswers) checkAnswer(route, answer);
     const onStreamError = (error: unknown): void =>
       kit.log.error({ route: route.path.text, request_id: c.get("requestId"), error: describeError(error, c.get("secrets") ?? []) }, "an answer was cut off");
@@ -64,7 +67,7 @@ async function identify(c: KitContext, route: Route, kit: Kit, headers: Record<s
   let credentials: Credentials | undefined;
   try {
     if (route.auth === "public") {
-      kit.limiter?.checkAddress(address, { safeMethod: true });
+      kit.limiter?.checkAddress(address, { safeMethod: true, fromLoopback: false });
       return undefined;
     }
     credentials = readCredentials(c, kit.sessionCookieName);

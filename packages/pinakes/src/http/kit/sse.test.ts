@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { makeCaller } from "../../domain/caller.ts";
 import { serve } from "../serve.ts";
 import { defineRoute, mount, sse, type KitEnv, type ServerEvent } from "./index.ts";
@@ -80,7 +80,7 @@ describe("http kit: server-sent events", () => {
     await readUntil(reader, ": still here");
     await readUntil(reader, ": still here");
     await reader.cancel();
-    await vi.waitFor(() => expect(stopped).toEqual(["stopped"]), { timeout: 30_000 });
+    await expect.poll(() => stopped).toEqual(["stopped"]);
   });
 
   it("an error of the source is an event, and the end", async () => {
@@ -104,7 +104,7 @@ describe("http kit: server-sent events through a socket", async () => {
     const left = readerOf(await fetch(`${server.url}/v1/events`, { signal: leaving.signal }));
     await readUntil(left, "id: 1");
     leaving.abort();
-    await vi.waitFor(() => expect(stopped).toHaveLength(1), { timeout: 30_000 });
+    await expect.poll(() => stopped).toHaveLength(1);
     const reader = readerOf(await fetch(`${server.url}/v1/events`));
     await readUntil(reader, "id: 1");
     closing.abort();

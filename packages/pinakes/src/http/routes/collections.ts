@@ -1,8 +1,9 @@
 /** Collections over HTTP. */
 import { z } from "zod";
-import { collectionSorts, type Knowledge } from "../../knowledge/index.ts";
+import { collectionSorts, knowledgeLimits, type Knowledge } from "../../knowledge/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { accepted, created, defineRoute, ok, queryFlag, queryInteger, type Route } from "../kit/index.ts";
+import { newPipeline } from "./pipelines.ts";
 import { chunkingInput, cid, Collection, graphInput, groupsInput, Job, metadataInput, pageOf, paging, rid } from "./schemas.ts";
 
 const fields = {
@@ -31,6 +32,7 @@ const filters = {
   unused_since: z.string().optional().describe("Those that nobody loaded or asked since this time."),
   min_size_bytes: queryInteger({ min: 0 }).optional(),
   max_size_bytes: queryInteger({ min: 0 }).optional(),
+  include_total: queryFlag().optional().describe("Adds how many there are on all pages."),
   ...paging,
 };
 
@@ -54,7 +56,12 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       idempotent: true,
       params: z.object({ rid }),
-      body: z.strictObject({ collection_id: z.string().optional(), embedding_model: z.string().optional(), ...fields }),
+      body: z.strictObject({
+        collection_id: z.string().optional(),
+        embedding_model: z.string().optional(),
+        pipelines: z.array(newPipeline).max(knowledgeLimits.pipelinesMax).optional(),
+        ...fields,
+      }),
       answers: { 201: { description: "The collection.", schema: Collection } },
       handler: async ({ caller, params: { rid: repository }, body }) => {
         const collection = await knowledge.createCollection(caller, repository, body);

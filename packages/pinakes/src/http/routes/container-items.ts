@@ -1,7 +1,7 @@
 /** Items of containers over HTTP. */
 import { z } from "zod";
 import type { BatchOperation, BulkOperation, PatchOperation, StoredDocument } from "@pinakes/client";
-import { invalid } from "../../domain/errors.ts";
+import { invalid, PinakesError } from "../../domain/errors.ts";
 import type { State } from "../../state/index.ts";
 import { created, defineRoute, noContent, ok, queryFlag, type Answer, type Route } from "../kit/index.ts";
 import { bulkTypes, containerName, itemId, pkInput, pkText, readOperationLines, readPk } from "./container-input.ts";
@@ -63,7 +63,8 @@ function itemRoutes({ containers }: State): readonly Route[] {
         if (query.upsert !== true || only) {
           if (ifMatch !== undefined || mustExist)
             throw invalid("If-Match: a document that is created has no etag yet; send it with upsert=true, or leave it out.");
-          return madeAnswer(p.c, await containers.create(caller, p.c, body as never));
+          const making = containers.create(caller, p.c, body as never);
+          return madeAnswer(p.c, await (only ? absentOnly(making) : making));
         }
         if (mustExist) return answer(await containers.replace(caller, p.c, body as never));
         return answer(await containers.upsert(caller, p.c, body as never, { ifMatch }));
@@ -102,7 +103,7 @@ function changeRoutes({ containers }: State): readonly Route[] {
         if (body.id !== undefined && body.id !== p.id) throw invalid(`id: the document says "${body.id}", the address "${p.id}"; an id never changes.`);
         const whole = { ...body, id: p.id } as never;
         const pk = query.pk === undefined ? undefined : readPk(query.pk);
-        if (createOnly(ifNoneMatch)) return madeAnswer(p.c, await containers.create(caller, p.c, whole, pk));
+        if (createOnly(ifNoneMatch)) return madeAnswer(p.c, await absentOnly(containers.create(caller, p.c, whole, pk)));
         return answer(await containers.replace(caller, p.c, whole, { ifMatch }, pk));
       },
     }),
@@ -204,6 +205,16 @@ function manyRoutes({ containers }: State): readonly Route[] {
 }
 
 /** If-None-Match: * means only if there is nothing; another etag has no meaning with a write. */
+/** `If-None-Match: *` is a condition, so its failure is 412 (RFC 9110, 13.1.2); without it an id that is taken is a 409. */
+async function absentOnly<Made>(making: Promise<Made>): Promise<Made> {
+  try {
+    return await making;
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+    throw new PinakesError("PRECONDITION_FAILED", error.detail, { ...error.context, cause: error });
+  }
+}
+
 export function createOnly(ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === "*") return true;

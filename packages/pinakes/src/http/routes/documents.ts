@@ -1,12 +1,12 @@
 /** Documents over HTTP. */
 import { z } from "zod";
 import { PinakesError, invalid } from "../../domain/errors.ts";
-import type { Knowledge, UploadedDocument, UploadInput } from "../../knowledge/index.ts";
-import { accepted, defineRoute, noContent, ok, queryInteger, type Answer, type Route } from "../kit/index.ts";
+import { uploadedFrom, type Knowledge, type UploadedDocument, type UploadInput } from "../../knowledge/index.ts";
+import { accepted, defineRoute, noContent, ok, queryFlag, queryInteger, type Answer, type Route } from "../kit/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import type { FilePart, Part } from "../kit/multipart.ts";
 import { documentTextRoutes } from "./document-text.ts";
-import { chunkingInput, cid, did, Document, pageOf, paging, rid } from "./schemas.ts";
+import { chunkingInput, cid, did, Document, Job, pageOf, paging, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/documents";
 const one = `${all}/{did}`;
@@ -26,6 +26,7 @@ const TextDocument = z.strictObject({
   metadata: z.record(z.string(), z.json()).optional(),
   chunking_strategy: chunkingInput.optional(),
   replace: z.boolean().optional(),
+  path: z.string().optional(),
 });
 
 export function documentRoutes(knowledge: Knowledge): readonly Route[] {
@@ -40,7 +41,7 @@ function uploadRoute(knowledge: Knowledge): Route {
     operationId: "uploadDocuments",
     summary: "Add documents: files in a form, or one text as JSON",
     description:
-      "Fields of the form before a file apply to the files after it: `metadata` and `chunking_strategy` (JSON), `replace` (true). A file with the name of a document that is there is refused unless replace is true; then it takes its place in one step.",
+      "Fields of the form before a file apply to the files after it: `metadata` and `chunking_strategy` (JSON), `replace` (true); `path` to the next file only. A file with the name of a document that is there is refused unless replace is true; then it takes its place in one step.",
     tag: "documents",
     auth: "caller",
     params: z.object({ rid, cid }),
@@ -52,14 +53,17 @@ function uploadRoute(knowledge: Knowledge): Route {
         metadata: { description: "JSON; can be filtered by in searches." },
         chunking_strategy: { description: "JSON; where the collection allows another than its own." },
         replace: { description: "true: take the place of a document with the same name." },
+        path: {
+          description: "a/x.md: the path inside the folder of the one file after it. Files of one name with different paths are different documents.",
+        },
       },
     },
     answers: { 202: { description: "The documents, on their way to be indexed.", schema: UploadAnswer } },
     handler: async ({ caller, params: { rid: repository, cid: collection }, body }) => {
       const { job_id, result } = await knowledge.uploadMany(caller, repository, collection, async (take) => {
         if (body.kind !== "json") return uploadForm(body.parts(), take);
-        const { text, ...rest } = body.value;
-        return { documents: [await take({ ...rest, body: textBody(text) })], errors: [] };
+        const { text, path, ...rest } = body.value;
+        return { documents: [await take({ ...rest, ...uploadedFrom(path), body: textBody(text) })], errors: [] };
       });
       return accepted({ job_id, ...result });
     },
@@ -89,7 +93,9 @@ async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput)
         unused = part.name;
       } else {
         unused = undefined;
-        await take(fileInput(part, settings)).then(
+        const input = fileInput(part, settings);
+        delete settings.path;
+        await take(input).then(
           (document) => documents.push(document),
           (error: unknown) => refuse(part.filename, error),
         );
@@ -112,6 +118,8 @@ interface FormSettings {
   metadata?: unknown;
   chunking_strategy?: unknown;
   replace?: boolean;
+  /** Of the next file only: it says which document that is. */
+  path?: string;
 }
 
 function readField(settings: FormSettings, name: string, value: string): void {
@@ -124,11 +132,12 @@ function readField(settings: FormSettings, name: string, value: string): void {
   } else if (name === "replace") {
     if (value !== "true" && value !== "false") throw invalid('replace: must be "true" or "false".');
     settings.replace = value === "true";
-  } else throw invalid(`${name}: is not a field of this form; there are metadata, chunking_strategy and replace, each before the files it applies to.`);
+  } else if (name === "path") settings.path = value;
+  else throw invalid(`${name}: is not a field of this form; there are metadata, chunking_strategy, replace and path, each before the files it applies to.`);
 }
 
-function fileInput(part: FilePart, settings: FormSettings): UploadInput {
-  return { name: part.filename, body: part.stream, ...settings };
+function fileInput(part: FilePart, { path, ...settings }: FormSettings): UploadInput {
+  return { name: part.filename, body: part.stream, ...settings, ...uploadedFrom(path) };
 }
 
 async function* textBody(text: string): AsyncGenerator<Uint8Array> {
@@ -149,11 +158,27 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
         status: z.enum(["uploading", "pending", "indexing", "indexed", "failed"]).optional(),
         q: z.string().optional().describe("In the name."),
         order: z.enum(["asc", "desc"]).optional(),
+        include_total: queryFlag().optional().describe("Adds how many there are on all pages."),
         ...paging,
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Document) } },
       handler: async ({ caller, params: p, query, header }) =>
         ok(await knowledge.listDocuments(caller, p.rid, p.cid, { ...query, session: sessionsOf(header(sessionTokenHeader), "documents") })),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/repositories/{rid}/collections/{cid}/documents",
+      operationId: "deleteDocuments",
+      summary: "Delete all documents of a collection; the collection stays",
+      tag: "documents",
+      auth: "caller",
+      params: z.object({ rid, cid }),
+      query: z.object({ confirm: z.string().optional().describe("The id of the collection.") }),
+      answers: { 202: { description: "The job that does it.", schema: Job } },
+      handler: async ({ caller, params: p, query }) => {
+        const job = await knowledge.deleteDocuments(caller, p.rid, p.cid, query.confirm);
+        return accepted(job, { location: `/v1/jobs/${job.job_id}` });
+      },
     }),
     defineRoute({
       method: "GET",

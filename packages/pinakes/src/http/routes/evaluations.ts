@@ -129,8 +129,8 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
         })
         .optional(),
       answers: { 202: { description: "The job; its result has the metrics.", schema: Job } },
-      handler: async ({ caller, params: p, body }) => {
-        const job = await knowledge.evaluations.run(caller, p.eid, body ?? {});
+      handler: async ({ caller, params: p, body, signal }) => {
+        const job = await knowledge.evaluations.run(caller, p.eid, body ?? {}, { signal });
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),

@@ -24,7 +24,7 @@ export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/fsck",
       operationId: "fsck",
-      summary: "Compare all stores with the records, and put right what is wrong",
+      summary: "Compare all stores with the records, and repair what is wrong",
       description: "For admins. Others may write meanwhile. The result of the job is the report, with the first 100 findings.",
       tag: "operation",
       auth: "caller",
@@ -32,7 +32,14 @@ export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
         .strictObject({
           repository: z.string().optional().describe("Only this one; everything of the workspace when absent."),
           collection: z.string().optional().describe("Only this one, of the repository."),
-          repair: z.boolean().optional().describe("Put right what is found; false when absent."),
+          repair: z
+            .boolean()
+            .optional()
+            .describe("Repair what is found; false when absent. Documents whose bytes are missing are marked and keep everything else."),
+          force_missing: z
+            .boolean()
+            .optional()
+            .describe("Repair also where more than half of a collection seems to be missing or unknown, which is refused otherwise; false when absent."),
           deep: z.boolean().optional().describe("Look at every passage and read every byte of the vectors; false when absent."),
         })
         .optional(),

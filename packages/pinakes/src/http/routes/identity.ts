@@ -6,6 +6,10 @@ import { created, defineRoute, noContent, ok, type Route } from "../kit/index.ts
 import { sessionCookieNameDefault } from "../kit/credentials.ts";
 import { id, Key, pageOf, paging } from "./schemas.ts";
 
+/** A command on this machine makes sure that the server is the one that wrote its address file. */
+export const challengeHeader = "x-pinakes-challenge";
+export const proofHeader = "x-pinakes-proof";
+
 const Me = z
   .looseObject({
     user_id: z.string(),
@@ -66,9 +70,10 @@ function keyRoutes(identity: Identity): readonly Route[] {
       tag: "identity",
       auth: "caller",
       params: z.object({ kid: id.describe("Id of the key.") }),
+      query: z.object({ workspace_id: z.string().optional().describe("Only if it is a key of this workspace.") }),
       answers: { 204: { description: "It opens nothing any more." } },
-      handler: async ({ auth, params }) => {
-        await identity.keys.revoke(auth, params.kid);
+      handler: async ({ auth, params, query }) => {
+        await identity.keys.revoke(auth, params.kid, query);
         return noContent();
       },
     }),
@@ -115,7 +120,11 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       tag: "identity",
       auth: "caller",
       answers: { 200: { description: "User, workspace, groups and role.", schema: Me } },
-      handler: ({ auth }) => ok(identity.me(auth)),
+      handler: ({ auth, header }) => {
+        const challenge = header(challengeHeader);
+        const proof = auth.via === "local" && challenge !== undefined ? identity.proveServer(challenge) : undefined;
+        return ok(identity.me(auth), proof === undefined ? {} : { headers: { [proofHeader]: proof } });
+      },
     }),
   ];
 }

@@ -81,5 +81,5 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
 export function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
   const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
   const sessionCookie = cookieValue(header("cookie"));
-  return { ...(bearer === "" ? {} : { bearer }), ...(sessionCookie === undefined ? {} : { sessionCookie }), safeMethod: true };
+  return { ...(bearer === "" ? {} : { bearer }), ...(sessionCookie === undefined ? {} : { sessionCookie }), safeMethod: true, fromLoopback: false };
 }

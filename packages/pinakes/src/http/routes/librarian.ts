@@ -30,7 +30,7 @@ export function librarianRoutes(knowledge: Knowledge): readonly Route[] {
       path: "/v1/collection-management",
       operationId: "manageCollections",
       summary: "Collections of the caller's own repository, as the librarian of TrustGraph has them",
-      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. An update makes a collection that is not there, and changes what is named: "", [] and null clear. An archived one is no longer searched and not to be changed, until \`:unarchive\`. A delete needs \`confirm\`, the id again. A migration is of a collection in \`repository\` (the caller's own when absent), goes to \`target_collection\`, \`target_repository\` or both, and answers with a \`migration_id\`. A field that is not known, or is of another operation, is refused by its name; the source's own fields are taken with all of them. Errors are \`{ type, message }\`.`,
+      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. A create of one that is there is a conflict. An update makes a collection that is not there, and changes what is named: "", [] and null clear. An archived one is no longer searched and not to be changed, until \`:unarchive\`. A delete needs \`confirm\`, the id again. A migration is of a collection in \`repository\` (the caller's own when absent), goes to \`target_collection\`, \`target_repository\` or both, and answers with a \`migration_id\`. A field that is not known, or is of another operation, is refused by its name; the source's own fields are taken with all of them. Errors are \`{ type, message }\`.`,
       tag: "collections",
       auth: "caller",
       readOnlyOk: true,

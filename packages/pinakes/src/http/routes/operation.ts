@@ -11,7 +11,7 @@ const Dead = z
   .looseObject({
     dead_id: z.string(),
     document_id: z.string().optional().describe("Of the queue of documents."),
-    message: z.json().optional().describe("Of a queue of the lifecycle: what was sent."),
+    message: z.json().optional().describe("Of a queue of the lifecycle or of the drop box: what was sent."),
     cause: z.string(),
     reason: z.string().nullable(),
   })
@@ -22,7 +22,8 @@ const Queue = z
     waiting: z.number(),
     in_progress: z.number(),
     failed: z.number(),
-    dead: z.number().nullable().describe("Null where only the tools of the queue's service show dead letters."),
+    dead: z.number().nullable().describe("Null where it cannot be known which dead letters are the workspace's own."),
+    dead_unknown: z.string().optional().describe("Why `dead` is null."),
     oldest_age_seconds: z
       .number()
       .nullable()
@@ -63,7 +64,7 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/queues",
       operationId: "listQueues",
-      summary: "Queues, as far as the workspace is in them: that of documents, and one for each store that takes part in deletes",
+      summary: "Queues, as far as the workspace is in them: that of documents, one for each store that takes part in deletes, and that of its drop box",
       tag: "operation",
       auth: "caller",
       answers: { 200: { description: "Each queue with its numbers.", schema: z.object({ items: z.array(Queue) }) } },

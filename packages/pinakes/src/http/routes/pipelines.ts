@@ -13,6 +13,15 @@ const Pipeline = z
   .meta({ id: "Pipeline" });
 const Plan = z.looseObject({ pipeline_id: z.string(), counts: z.record(z.string(), z.number()), blocked: z.string().nullable() }).meta({ id: "PipelinePlan" });
 
+export const newPipeline = z.strictObject({
+  trigger: z.enum(["event", "schedule"]).describe("When a file changes, or at certain times."),
+  source: z.string().describe("`file:/folder` or `s3://bucket/prefix`."),
+  schedule: z.string().nullable().optional().describe("Cron in UTC, or daily, hourly, weekly; daily when absent."),
+  auto_remove: z.boolean().optional().describe("Whether a document goes when its file is gone; false when absent."),
+  chunking_strategy: chunkingInput.optional(),
+  max_removal_share: z.number().optional().describe("A run that would remove more than this share stops instead; 0.5 when absent."),
+});
+
 export function pipelineRoutes(knowledge: Knowledge): readonly Route[] {
   return [...recordRoutes(knowledge), ...runRoutes(knowledge)];
 }
@@ -29,14 +38,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       idempotent: true,
       params: z.object({ rid, cid }),
-      body: z.strictObject({
-        trigger: z.enum(["event", "schedule"]).describe("When a file changes, or at certain times."),
-        source: z.string().describe("`file:/folder` or `s3://bucket/prefix`."),
-        schedule: z.string().nullable().optional().describe("Cron in UTC, or daily, hourly, weekly; daily when absent."),
-        auto_remove: z.boolean().optional().describe("Whether a document goes when its file is gone; false when absent."),
-        chunking_strategy: chunkingInput.optional(),
-        max_removal_share: z.number().optional().describe("A run that would remove more than this share stops instead; 0.5 when absent."),
-      }),
+      body: newPipeline,
       answers: { 201: { description: "The pipeline.", schema: Pipeline } },
       handler: async ({ caller, params: p, body }) => created(await knowledge.pipelines.create(caller, p.rid, p.cid, body)),
     }),

@@ -1,7 +1,7 @@
 /** Repositories over HTTP. */
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
-import { accepted, created, defineRoute, ok, type Route } from "../kit/index.ts";
+import { accepted, created, defineRoute, ok, queryFlag, type Route } from "../kit/index.ts";
 import { chunkingInput, graphInput, groupsInput, Job, metadataInput, pageOf, paging, Repository, rid } from "./schemas.ts";
 
 const fields = {
@@ -44,7 +44,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       summary: "The repositories the caller may see, newest first",
       tag: "repositories",
       auth: "caller",
-      query: z.object(paging),
+      query: z.object({ include_total: queryFlag().optional().describe("Adds how many there are on all pages."), ...paging }),
       answers: { 200: { description: "A page.", schema: pageOf(Repository) } },
       handler: async ({ caller, query }) => ok(await knowledge.listRepositories(caller, query)),
     }),

@@ -15,7 +15,7 @@ export const paging = {
 };
 
 export function pageOf(item: z.ZodType): z.ZodType {
-  return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+  return z.object({ items: z.array(item), next_cursor: z.string().nullable(), total: z.number().optional().describe("With include_total.") });
 }
 
 const json = z.record(z.string(), z.json());
@@ -73,6 +73,7 @@ export const Repository = z
     created_at: z.string(),
     updated_at: z.string(),
     etag: z.string(),
+    warnings: z.array(z.string()).optional().describe("What whoever made or changed it should know."),
   })
   .meta({ id: "Repository" });
 
@@ -101,6 +102,7 @@ export const Collection = z
     documents_by_status: z.record(z.string(), z.number()),
     total_size_bytes: z.number(),
     chunk_count: z.number(),
+    row_count: z.number().describe("Rows that callers embedded themselves, or that a migration or a drop box brought."),
     last_sync_at: z.string().nullable(),
     last_used_at: z.string().nullable(),
     is_default: z.boolean(),
@@ -112,6 +114,7 @@ export const Collection = z
     purge_at: z.string().nullable(),
     incarnation: z.string(),
     etag: z.string(),
+    warnings: z.array(z.string()).optional().describe("What whoever made or changed it should know."),
   })
   .meta({ id: "Collection" });
 
@@ -153,7 +156,8 @@ export const Citation = z
   .object({
     repository_id: z.string(),
     collection_id: z.string(),
-    document_id: z.string(),
+    document_id: z.string().describe("Empty for a row that a caller embedded itself."),
+    row_id: z.string().optional().describe("Of a row that a caller embedded itself: it is of no document, and its quote is its own text."),
     filename: z.string(),
     version: z.number(),
     page: z.number().optional(),
@@ -171,8 +175,10 @@ export const Hit = z
     document_id: z.string(),
     chunk_id: z.string(),
     text: z.string(),
-    score: z.number(),
-    scores: z.object({ vector: z.number().optional(), keyword: z.number().optional(), graph: z.number().optional() }),
+    score: z.number().describe("0…1, with one meaning for all questions and collections: how likely the passage answers the question."),
+    scores: z
+      .object({ vector: z.number().optional(), keyword: z.number().optional(), graph: z.number().optional(), fused: z.number().optional() })
+      .describe("What the ranking was made of: cosine, BM25, the graph's share, and `fused`, by which hybrid searches order their hits."),
     metadata: json,
     citation: Citation,
   })
@@ -192,7 +198,7 @@ export const queryMore = {
   collections: z.array(Collection).optional().describe("With include_metadata."),
   collection_exists: z.boolean().optional().describe("With unknown_collections=empty: whether all that were named are there."),
   missing: z
-    .array(z.object({ repository: z.string(), collection: z.string() }))
+    .array(z.object({ repository: z.string(), collection: z.string().optional() }))
     .optional()
     .describe("Those that are not."),
 };
@@ -200,6 +206,14 @@ export const queryMore = {
 export const SearchAnswer = z
   .looseObject({
     hits: z.array(Hit),
+    outcome: z
+      .enum(["ok", "empty", "indexing", "no_match"])
+      .describe("Why there are no hits: nothing to search, documents still on their way, or nothing that answers the question."),
+    skipped: z
+      .array(z.object({ repository_id: z.string(), collection_id: z.string(), code: z.string(), reason: z.string() }))
+      .optional()
+      .describe("Collections that could not be searched, such as those whose embedding model is not configured. All others were."),
+    unknown_fields: z.array(z.string()).optional().describe("Fields of the filter that no passage of any collection has."),
     graph: z
       .looseObject({
         entities: z.array(z.looseObject({ entity: json, words: z.string(), score: z.number() })),

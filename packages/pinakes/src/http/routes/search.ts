@@ -10,7 +10,10 @@ const fields = {
   mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional().describe("hybrid when absent."),
   limit: z.number().int().optional().describe("10 when absent, at most 1,000."),
   filter: z.record(z.string(), z.json()).optional().describe("On the documents' metadata and `filename`, `file_type`, `page`, …; evaluated before ranking."),
-  min_score: z.number().optional(),
+  min_score: z
+    .number()
+    .optional()
+    .describe("0…1, on the scale of the hits' `score`. When absent an answer whose best hit is too weak is empty (`no_match`); 0 asks for all candidates."),
   explain: z.boolean().optional(),
   as_of: z.string().optional().describe("A time in the past, within the retention of the vectors."),
   group_by: z.literal("document").optional(),
@@ -29,7 +32,7 @@ const fields = {
     .describe("How the graph takes part, in the modes hybrid and graph. Collections without triples are searched as before."),
 };
 
-const CitationToVerify = z.looseObject({
+const DocumentCitation = z.looseObject({
   repository_id: z.string(),
   collection_id: z.string(),
   document_id: z.string(),
@@ -39,9 +42,18 @@ const CitationToVerify = z.looseObject({
   quote: z.string(),
 });
 
+const RowCitation = z.looseObject({
+  repository_id: z.string(),
+  collection_id: z.string(),
+  row_id: z.string().describe("Of a row that a caller embedded itself."),
+  quote: z.string(),
+});
+
+const CitationToVerify = z.union([RowCitation, DocumentCitation]);
+
 const CitationCheck = z.looseObject({
   valid: z.boolean(),
-  result: z.enum(["exact", "moved", "not_in_document", "version_gone", "document_gone"]),
+  result: z.enum(["exact", "moved", "not_in_document", "version_gone", "document_gone", "not_in_row", "row_gone"]),
   current: z.boolean(),
 });
 
@@ -58,19 +70,19 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({
         ...fields,
         collections: z
-          .array(z.strictObject({ repository: z.string(), collection: z.string() }))
+          .array(z.strictObject({ repository: z.string(), collection: z.string().optional() }))
           .optional()
-          .describe("All that the caller may read when absent."),
+          .describe("All that the caller may read when absent. An entry without a collection is the whole repository."),
         as_user: z
           .strictObject({ user_id: z.string(), groups: z.array(z.string()).optional() })
           .optional()
           .describe("Admins only: what this user would find."),
       }),
       answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
-      handler: async ({ caller, body }) => {
+      handler: async ({ caller, body, signal }) => {
         const { as_user, filter, ...input } = body;
         const who = as_user === undefined ? caller : knowledge.actingAs(caller, as_user);
-        return ok(await knowledge.search(who, { ...input, filter: filter as Filter | undefined }));
+        return ok(await knowledge.search(who, { ...input, filter: filter as Filter | undefined }, { signal }));
       },
     }),
     defineRoute({
@@ -84,8 +96,22 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       params: z.object({ rid, cid }),
       body: z.strictObject(fields),
       answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
-      handler: async ({ caller, params: p, body: { filter, ...input } }) =>
-        ok(await knowledge.search(caller, { ...input, filter: filter as Filter | undefined, collections: [{ repository: p.rid, collection: p.cid }] })),
+      handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
+        ok(await knowledge.search(caller, { ...input, filter: filter as Filter, collections: [{ repository: p.rid, collection: p.cid }] }, { signal })),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/repositories/{rid}/search",
+      operationId: "searchRepository",
+      summary: "Search all collections of a repository that the caller may read",
+      tag: "search",
+      auth: "caller",
+      readOnlyOk: true,
+      params: z.object({ rid }),
+      body: z.strictObject(fields),
+      answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
+      handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
+        ok(await knowledge.search(caller, { ...input, filter: filter as Filter | undefined, collections: [{ repository: p.rid }] }, { signal })),
     }),
     defineRoute({
       method: "POST",
@@ -97,7 +123,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       readOnlyOk: true,
       body: z.strictObject({ citations: z.array(CitationToVerify).min(1).max(knowledgeLimits.citationsMax) }),
       answers: { 200: { description: "One check for each citation, in their order.", schema: z.object({ checks: z.array(CitationCheck) }) } },
-      handler: async ({ caller, body }) => ok({ checks: await knowledge.verifyCitations(caller, body.citations) }),
+      handler: async ({ caller, body }) => ok(await knowledge.verifyCitations(caller, body.citations)),
     }),
   ];
 }

@@ -73,8 +73,8 @@ export const timeList = { ...timeRange, order: z.enum(["asc", "desc"]).optional(
 
 const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const;
 
-export function aggregateBody<const Group extends string>(groups: readonly [Group, ...Group[]]) {
-  const group = z.enum(groups);
+/** `group`: the name of a dimension. */
+export function aggregateBody<Group extends z.ZodType<string, string>>(group: Group) {
   return z.strictObject({
     from: z.string().optional().describe("Included; 24 hours before `to` when absent."),
     to: z.string().optional().describe("Not included; now when absent."),

@@ -5,9 +5,9 @@ import type { SparqlInput } from "../../knowledge/index.ts";
 type GraphField = "default-graph-uri" | "named-graph-uri" | "using-graph-uri" | "using-named-graph-uri";
 export type SparqlGraphs = { readonly [Field in GraphField]?: readonly string[] | undefined };
 
-export type SentSettings = Pick<SparqlInput, "default_graph" | "timeout_ms" | "limit" | "include_metadata">;
+export type SentSettings = Pick<SparqlInput, "default_graph" | "timeout_ms" | "limit" | "base_iri" | "include_metadata">;
 
-const single = ["query", "update", "timeout_ms", "limit", "default_graph", "include_metadata"] as const;
+const single = ["query", "update", "timeout_ms", "limit", "base_iri", "default_graph", "include_metadata"] as const;
 const many: readonly GraphField[] = ["default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri"];
 
 export async function readText(stream: AsyncIterable<Uint8Array>): Promise<string> {
@@ -39,6 +39,7 @@ export function readSparqlForm(text: string, inAddress: SparqlGraphs & SentSetti
     default_graph: (fields.get("default_graph") as SparqlInput["default_graph"] | null) ?? inAddress.default_graph,
     timeout_ms: numberOf(fields, "timeout_ms") ?? inAddress.timeout_ms,
     limit: numberOf(fields, "limit") ?? inAddress.limit,
+    base_iri: fields.get("base_iri") ?? inAddress.base_iri,
     include_metadata: flagOf(fields, "include_metadata") ?? inAddress.include_metadata,
   };
 }

@@ -24,6 +24,7 @@ const settings = {
     .describe("What a pattern outside GRAPH sees: triples in no named graph (default), or those of all graphs."),
   timeout_ms: queryInteger().optional().describe(`${graphLimits.sparqlTimeoutMsDefault} when absent, at most ${graphLimits.sparqlTimeoutMsMax}.`),
   limit: queryInteger().optional().describe(`More rows than this are an error; ${graphLimits.sparqlRowsMax} when absent.`),
+  base_iri: z.string().optional().describe("What relative IRIs are relative to, unless the text has a BASE; the address of the request when absent."),
   include_metadata: queryFlag()
     .optional()
     .describe("Adds the record of the collection: as `collections` beside `head` in JSON results, else as a Link with rel=describedby."),
@@ -68,8 +69,8 @@ function queryRoute({ graph }: Knowledge): Route {
     params,
     query: z.object({ query: z.string(), ...queryGraphs, ...settings }),
     answers: resultAnswers,
-    handler: async ({ caller, params: p, query: { query, ...rest }, header, signal }) =>
-      answering(signal, () => graph.sparql(caller, p.rid, p.cid, { query, ...settingsOf(rest), signal }), header("accept")),
+    handler: async ({ caller, params: p, query: { query, ...rest }, header, signal, raw }) =>
+      answering(signal, () => graph.sparql(caller, p.rid, p.cid, { query, ...based(settingsOf(rest), raw), signal }), header("accept")),
   });
 }
 
@@ -89,9 +90,9 @@ function postRoute({ graph }: Knowledge): Route {
     query: z.object({ ...queryGraphs, ...updateGraphs, ...settings }),
     body: { raw: Object.values(types) },
     answers: { 200: { description: "What a query found, by Accept; or what an update changed.", schema: Updated, alsoTypes: answerTypes } },
-    handler: async ({ caller, auth, params: p, query, body, header, signal }) => {
+    handler: async ({ caller, auth, params: p, query, body, header, signal, raw }) => {
       const sent = await readText(body.stream);
-      const asked = body.contentType === types.form ? readSparqlForm(sent, query) : { ...settingsOf(query), ...textOf(body.contentType, sent) };
+      const asked = based(body.contentType === types.form ? readSparqlForm(sent, query) : { ...settingsOf(query), ...textOf(body.contentType, sent) }, raw);
       if (asked.update !== undefined && auth.readOnly === true)
         throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write, or ask an administrator for it.");
       return answering(signal, () => graph.sparql(caller, p.rid, p.cid, { ...asked, signal }), header("accept"));
@@ -119,25 +120,32 @@ function acrossRoute({ graph }: Knowledge): Route {
       default_graph: settings.default_graph,
       timeout_ms: z.number().int().optional(),
       limit: z.number().int().optional(),
+      base_iri: settings.base_iri,
       ...queryWishes,
     }),
     answers: resultAnswers,
-    handler: async ({ caller, body, header, signal }) => {
+    handler: async ({ caller, body, header, signal, raw }) => {
       const accept = header("accept");
       const checkMore = (more: LinkedMore) => {
         // Where not even ASK is answered in JSON nothing is: what headers cannot tell is refused before anything is looked for.
         if (bestType(accept, booleanOffers)?.value !== json) checkLinked(more);
       };
-      return answering(signal, () => graph.sparqlAcross(caller, { ...body, checkMore, signal }), accept);
+      return answering(signal, () => graph.sparqlAcross(caller, { ...based(body, raw), checkMore, signal }), accept);
     },
   });
 }
 
 function settingsOf(sent: SparqlGraphs & SentSettings): SparqlInput {
-  const { default_graph, timeout_ms, limit, include_metadata } = sent;
+  const { default_graph, timeout_ms, limit, base_iri, include_metadata } = sent;
   const first = sent["default-graph-uri"] ?? sent["using-graph-uri"];
   const named = sent["named-graph-uri"] ?? sent["using-named-graph-uri"];
-  return { default_graph, timeout_ms, limit, include_metadata, default_graphs: first, named_graphs: named };
+  return { default_graph, timeout_ms, limit, base_iri, include_metadata, default_graphs: first, named_graphs: named };
+}
+
+/** The service decides what a text without a BASE is relative to (SPARQL 1.1 Protocol, 2.1.6): its own address, as it was asked. */
+function based<T extends { readonly base_iri?: string | undefined }>(sent: T, { url }: Request): T {
+  const { origin, pathname } = new URL(url);
+  return { ...sent, base_iri: sent.base_iri ?? `${origin}${pathname}` };
 }
 
 function textOf(contentType: string, text: string): Pick<SparqlInput, "query" | "update"> {

@@ -7,7 +7,11 @@ const ExportAnswer = z.object({ partialSuccess: z.looseObject({ errorMessage: z.
 
 const signals = [
   ["traces", "exportTraces", "Spans: execute_tool becomes a tool invocation; chat, text_completion, generate_content and invoke_agent become metrics"],
-  ["metrics", "exportMetrics", "Metrics: tokens and durations of GenAI clients, in delta temporality"],
+  [
+    "metrics",
+    "exportMetrics",
+    "Metrics in delta temporality: tokens, durations and costs of GenAI clients; other names become custom types, their attributes custom dimensions",
+  ],
   ["logs", "exportLogs", "Logs: the tokens of inferences"],
 ] as const;
 

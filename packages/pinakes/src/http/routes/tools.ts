@@ -1,7 +1,7 @@
 /** The tool log over HTTP. */
 import { z } from "zod";
 import { toolStatuses, type State } from "../../state/index.ts";
-import { defineRoute, noContent, ok, type Route } from "../kit/index.ts";
+import { defineRoute, noContent, ok, readAhead, type Route } from "../kit/index.ts";
 import { AggregateAnswer, aggregateBody, ingestRoute, timeList } from "./series-schemas.ts";
 import { id, pageOf } from "./schemas.ts";
 
@@ -78,7 +78,7 @@ function logRoutes({ tools }: State): readonly Route[] {
       description: "Of `duration_ms`. The last 24 hours unless said otherwise, at most 400 days.",
       tag,
       auth: "caller",
-      body: aggregateBody(["tool_name", "agent_id", "status", "session_id", "workflow_id"]),
+      body: aggregateBody(z.enum(["tool_name", "agent_id", "status", "session_id", "workflow_id"])),
       readOnlyOk: true,
       answers: { 200: { description: "By bucket, then by group.", schema: AggregateAnswer } },
       handler: async ({ caller, body }) => ok(await tools.aggregate(caller, body)),
@@ -109,9 +109,10 @@ function readRoutes({ tools }: State): readonly Route[] {
       auth: "caller",
       query: z.object({ ...exportRange, ...which, format: z.enum(["ndjson", "csv"]) }),
       answers: { 200: { description: "As it is read.", contentType: "application/x-ndjson" } },
-      handler: ({ caller, query }) => ({
+      // Read ahead: what is refused, such as an export too many, is refused with its status.
+      handler: async ({ caller, query }) => ({
         status: 200,
-        stream: bytesOf(tools.export(caller, query)),
+        stream: await readAhead(tools.export(caller, query)),
         contentType: query.format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson",
         headers: { "content-disposition": `attachment; filename="tool-invocations.${query.format}"` },
       }),
@@ -213,10 +214,6 @@ function settingsRoutes({ tools }: State): readonly Route[] {
       handler: async ({ caller, params }) => ok(await tools.verifyChain(caller, params.date)),
     }),
   ];
-}
-
-async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const line of lines) yield Buffer.from(line, "utf8");
 }
 
 function present<Value extends object>(value: Value): { [Name in keyof Value]: Exclude<Value[Name], undefined> } {

@@ -1,7 +1,7 @@
 /** Triples over HTTP: loading by Content-Type, asking by pattern, a page as JSON or all of it as RDF. */
 import { z } from "zod";
 import { invalid } from "../../domain/errors.ts";
-import { graphLimits, knowledgeLimits, type CollectionName, type Knowledge, type LoadResult } from "../../knowledge/index.ts";
+import { graphLimits, knowledgeLimits, stoppedLoad, type CollectionName, type Knowledge, type LoadResult } from "../../knowledge/index.ts";
 import { formatOfContentType, rdfFormats, type RdfFormat, type RdfWriteFormat } from "../../rdf/index.ts";
 import { HttpError } from "../kit/http-error.ts";
 import { chooseType, defineRoute, ok, queryFlag, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
@@ -44,7 +44,7 @@ const tripleInput = z.strictObject({ s: termInput, p: termInput, o: termInput, g
 export const collectionList = z
   .array(z.strictObject({ repository: z.string(), collection: z.string() }))
   .min(1)
-  .max(knowledgeLimits.searchCollectionsMax);
+  .max(knowledgeLimits.graphCollectionsMax);
 
 const formats = Object.keys(rdfFormats) as RdfFormat[];
 const rdfTypes = formats.flatMap((format) => rdfFormats[format].mediaTypes);
@@ -90,19 +90,11 @@ function loadRoute({ graph }: Knowledge): Route {
 
 /** A load that stopped is an error of the request, which says what it stored all the same. */
 function whole(result: LoadResult): LoadResult {
+  const stopped = stoppedLoad(result);
+  if (stopped === undefined) return result;
   const { errors = [], ...counts } = result;
-  const [first] = errors;
-  if (first === undefined) return result;
-  const { read, inserted } = counts;
-  const stored =
-    read === 1
-      ? `The triple before it is stored${inserted === 1 ? "" : ", as it was already"}.`
-      : `The ${read} triples before it are stored, ${inserted} of them new.`;
-  const status = first.code === "LIMIT_EXCEEDED" ? 413 : 400;
-  throw new HttpError(first.code === "LIMIT_EXCEEDED" ? "LIMIT_EXCEEDED" : "INVALID", `${first.detail} ${read === 0 ? "Nothing was stored." : stored}`, {
-    status,
-    more: { ...counts, line: first.line },
-  });
+  const status = stopped.code === "LIMIT_EXCEEDED" ? 413 : 400;
+  throw new HttpError(stopped.code, stopped.detail, { status, more: { ...counts, line: errors[0]?.line ?? null } });
 }
 
 function readRoute({ graph }: Knowledge): Route {
@@ -122,13 +114,13 @@ function readRoute({ graph }: Knowledge): Route {
       include_metadata: queryFlag().optional().describe("Adds the collection to the page; as RDF a Link to it."),
     }),
     answers: { 200: { description: "A page, or all as RDF.", schema: TriplePage, alsoTypes: rdfAnswerTypes } },
-    handler: async ({ caller, params: p, query, header }) => {
+    handler: async ({ caller, params: p, query, header, signal }) => {
       const { value } = chooseType<RdfWriteFormat | "page">(header("accept"), [page, ...rdfOffers]);
       if (value === "page") return ok(await graph.matchTriples(caller, p.rid, p.cid, query));
       const { limit: most, cursor, include_metadata = false, ...wanted } = query;
       if (most !== undefined || cursor !== undefined)
         throw invalid("limit and cursor are for pages as application/json; as RDF everything that matches is sent.");
-      const answer = await rdfAnswer(await graph.exportTriples(caller, p.rid, p.cid, { ...wanted, format: value }), value);
+      const answer = await rdfAnswer(await graph.exportTriples(caller, p.rid, p.cid, { ...wanted, format: value, signal }), value);
       return include_metadata ? { ...answer, headers: linked({ collections: [{ repository_id: p.rid, collection_id: p.cid }] }) } : answer;
     },
   });

@@ -78,8 +78,8 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
           }),
         },
       },
-      handler: async ({ caller, params: p, body: { filter, ...input } }) =>
-        ok(await knowledge.rows.query(caller, p.rid, p.cid, { ...input, filter: filter as Filter | undefined })),
+      handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
+        ok(await knowledge.rows.query(caller, p.rid, p.cid, { ...input, filter: filter as Filter | undefined }, { signal })),
     }),
   ];
 }

@@ -10,7 +10,8 @@ import type { CollectionDeletion } from "../model/delete-collection.ts";
 import type { Library } from "../model/library.ts";
 import { itemIds, type CollectionRecord } from "../model/records.ts";
 import type { KnowledgeParts } from "../parts.ts";
-import { placeOf, type Finding, type Findings } from "./finding.ts";
+import type { Keeping } from "../quarantine/index.ts";
+import { placeOf, type Finding, type FindingKind, type Findings } from "./finding.ts";
 import { auditTenant, Suspects } from "./suspects.ts";
 
 export interface AuditPieces {
@@ -26,14 +27,22 @@ export interface AuditPieces {
 export interface AuditRun extends AuditPieces {
   readonly scope: Scope;
   readonly repair: boolean;
+  /** Repair also where most seems to be missing or unknown. */
+  readonly forced: boolean;
   /** Every passage is looked at, and every byte of the vectors is read. */
   readonly deep: boolean;
   readonly findings: Findings;
+  /** The job whose repair it is; null in the background. */
+  readonly jobId: string | null;
   readonly suspects: Suspects;
   readonly signal: AbortSignal;
 }
 
-export function beginAudit(pieces: AuditPieces, scope: Scope, options: Pick<AuditRun, "repair" | "deep" | "findings" | "signal">): AuditRun {
+export function beginAudit(
+  pieces: AuditPieces,
+  scope: Scope,
+  options: Pick<AuditRun, "repair" | "forced" | "deep" | "findings" | "jobId" | "signal">,
+): AuditRun {
   const { parts, library, queue, registry, jobs, lifecycle, deletion } = pieces;
   const suspects = new Suspects({ items: parts.items, clock: parts.clock, system: parts.system.forTenant(auditTenant), queue });
   return { parts, library, queue, registry, jobs, lifecycle, deletion, scope, suspects, ...options };
@@ -43,6 +52,17 @@ export function beginAudit(pieces: AuditPieces, scope: Scope, options: Pick<Audi
 export interface LifeRun extends AuditRun {
   readonly collection: CollectionRecord;
   readonly shelf: Shelf;
+  /** Not repaired here, because most seems to be missing or unknown. */
+  readonly refused: ReadonlySet<FindingKind>;
+}
+
+export function mayRepair({ repair, refused }: LifeRun, kind: FindingKind): boolean {
+  return repair && !refused.has(kind);
+}
+
+/** Of what a repair removes, for the quarantine. */
+export function keeping({ scope, collection, jobId }: LifeRun, documentId: string | null, detail: string): Keeping {
+  return { scope, life: placeOf(collection), documentId, jobId, detail };
 }
 
 /** Tells of something in this life; what ended meanwhile is no business of an audit any more. */

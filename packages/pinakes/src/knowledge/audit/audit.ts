@@ -27,6 +27,8 @@ export interface FsckInput {
   readonly collection?: string | undefined;
   readonly repair?: boolean | undefined;
   readonly deep?: boolean | undefined;
+  /** Repair also where most of a collection seems to be missing or unknown, which is refused otherwise. */
+  readonly force_missing?: boolean | undefined;
 }
 
 const filesPrefix = "audits/";
@@ -40,11 +42,11 @@ export class Audit {
   }
 
   /** Admins only. As a job, whose result is the report. */
-  async fsck(caller: Caller, { repository, collection, repair = false, deep = false }: FsckInput = {}): Promise<JobView> {
+  async fsck(caller: Caller, { repository, collection, repair = false, deep = false, force_missing = false }: FsckInput = {}): Promise<JobView> {
     const scope = admin(caller);
     if (collection !== undefined && repository === undefined) throw invalid("collection: needs the repository it is in.");
     if (repository !== undefined) await this.#target(scope, repository, collection);
-    const input = { repair, deep, ...(repository === undefined ? {} : { repository }), ...(collection === undefined ? {} : { collection }) };
+    const input = { repair, deep, force_missing, ...(repository === undefined ? {} : { repository }), ...(collection === undefined ? {} : { collection }) };
     // No repository is called so: the job is for admins.
     const job = await this.#pieces.jobs.start(scope, { kind: "fsck", repository_id: "*", collection_id: "", created_by: caller.userId, input });
     return jobView(job);
@@ -65,10 +67,10 @@ export class Audit {
 
   async #run(scope: Scope, { job_id, input }: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
     const { clock } = this.#pieces.parts;
-    const { repair = false, deep = false, repository, collection } = input as FsckInput;
+    const { repair = false, deep = false, force_missing: forced = false, repository, collection } = input as FsckInput;
     const findings = new Findings();
     const began_at = isoTime(clock.now());
-    const run = beginAudit(this.#pieces, scope, { repair, deep, findings, signal });
+    const run = beginAudit(this.#pieces, scope, { repair, forced, deep, findings, jobId: job_id, signal });
     let done = 0;
     for await (const record of this.#repositories(scope, repository)) {
       if (collection === undefined) await auditRepository(run, record);

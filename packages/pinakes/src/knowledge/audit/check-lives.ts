@@ -1,7 +1,8 @@
-/** Data of lives that no record names, in each store of this process. It goes after a day in which it was unknown all the time. */
+/** Data of lives that no record names, in each store of this process. It goes into quarantine after a day in which it was unknown all the time. */
 import { isoTime } from "../model/times.ts";
 import type { AuditRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
+import { isTooMuch } from "./too-much.ts";
 
 export async function auditLives(run: AuditRun): Promise<void> {
   for (const store of run.lifecycle.listing) {
@@ -18,17 +19,33 @@ export async function auditLivesPage(
   run: AuditRun,
   at: { readonly store: string; readonly cursor: string | undefined; readonly remove: boolean },
 ): Promise<string | undefined> {
-  const { lifecycle, scope, findings, parts } = run;
-  const page = await lifecycle.reconcilePage(scope, at);
+  const { findings, parts } = run;
+  const page = await reconciled(run, at);
   findings.checked.lives += page.lives;
-  for (const { store, incarnation, rows, since, removed } of page.orphans) {
+  for (const { store, incarnation, rows, since, removed, quarantined } of page.orphans) {
     // Its record may be so young that an index does not show it yet.
-    if (parts.clock.now() - since < auditLimits.suspectMs && !removed) {
+    if (parts.clock.now() - since < auditLimits.suspectMs && !removed && !quarantined) {
       findings.wait();
       continue;
     }
-    const goes = removed ? "" : ` It goes when it was unknown for a day, since ${isoTime(since)}.`;
-    findings.add({ kind: "unknown_incarnation", store, incarnation, detail: `${rows} rows of a collection that no record names.${goes}`, repaired: removed });
+    const repaired = removed || quarantined;
+    if (quarantined) findings.quarantine();
+    const goes = repaired ? "" : ` It goes into quarantine when it was unknown for a day, since ${isoTime(since)}.`;
+    findings.add({ kind: "unknown_incarnation", store, incarnation, detail: `${rows} rows of a collection that no record names.${goes}`, repaired });
   }
   return page.cursor;
+}
+
+/** Most collections of a store unknown: rather the records are those of another time than the data is left over. */
+async function reconciled(
+  { lifecycle, scope, findings, forced }: AuditRun,
+  at: { readonly store: string; readonly cursor: string | undefined; readonly remove: boolean },
+) {
+  if (!at.remove || forced) return lifecycle.reconcilePage(scope, at);
+  const look = await lifecycle.reconcilePage(scope, { ...at, remove: false });
+  if (look.orphans.length === 0) return look;
+  if (!isTooMuch(look.orphans.length, look.lives)) return lifecycle.reconcilePage(scope, at);
+  const detail = `${look.orphans.length} of ${look.lives} collections in the store are named by no record, which is too many to remove.`;
+  findings.refuse({ store: at.store, kinds: ["unknown_incarnation"], detail });
+  return look;
 }

@@ -3,10 +3,12 @@
  * rows that callers sent are in no other place, so nothing is done to them without being asked.
  */
 import { PinakesError } from "../../domain/errors.ts";
+import { contentKey } from "../documents/upload.ts";
 import { ownVectorsName } from "../own-vectors.ts";
 import { allowing } from "../stores/built-in.ts";
-import { found, type LifeRun } from "./audit-run.ts";
+import { found, mayRepair, type LifeRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
+import { isMarked, walkDocuments } from "./named.ts";
 
 interface Broken {
   readonly kind: string;
@@ -28,7 +30,7 @@ export async function checkManifests(run: LifeRun): Promise<void> {
 async function checkVectors(run: LifeRun, name: string, repair: (broken: readonly Broken[]) => Promise<string | undefined>): Promise<void> {
   const broken = await look(run, name);
   if (broken.length === 0) return;
-  const failed = run.repair ? await repair(broken) : "";
+  const failed = mayRepair(run, "manifest_broken") ? await repair(broken) : "";
   for (const { kind, key, detail } of broken) {
     const text = failed === undefined || failed === "" ? detail : `${detail} ${failed}`;
     await found(run, { kind: "manifest_broken", store: "vectors", key: key ?? name, detail: `${kind}: ${text}`, repaired: failed === undefined });
@@ -63,10 +65,26 @@ async function repairPassages(run: LifeRun, name: string, broken: readonly Broke
   const { jobs, scope, collection } = run;
   if ((await fromBucket(run, name, broken)) === undefined) return undefined;
   if (collection.status !== "ACTIVE") return "The collection is archived; unarchive it, then repair again.";
+  const bare = await withoutBytes(run);
+  if (bare > 0) return `The bytes of ${bare} documents are missing too: bring them back, or mark these documents by a repair, then repair again.`;
   const { repository_id, collection_id, incarnation } = collection;
   const job = await jobs.start(scope, { kind: "reindex", repository_id, collection_id, incarnation, created_by: "fsck" });
   const { status, error } = await jobs.run(scope, job.job_id);
   return status === "succeeded" ? undefined : `Making the passages anew failed: ${error ?? status}.`;
+}
+
+/** Documents that could not be made anew, and are not marked yet: what searches show of them would be lost. */
+async function withoutBytes({ parts, scope, shelf, signal }: LifeRun): Promise<number> {
+  let count = 0;
+  for await (const page of walkDocuments(parts.items, shelf, auditLimits.pageItemsMax)) {
+    signal.throwIfAborted();
+    for (const { record } of page) {
+      const [newest] = record.versions;
+      if (newest === undefined || isMarked(record)) continue;
+      if ((await parts.objects.head(scope, contentKey(shelf, record.document_id, newest.version))) === undefined) count += 1;
+    }
+  }
+  return count;
 }
 
 async function repairOwn(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {

@@ -1,9 +1,10 @@
 /** The files of a life beside its records, both ways: what a record names is there, and what is there a record names. */
 import { itemIds, type DocumentRecord } from "../model/records.ts";
-import { found, type LifeRun } from "./audit-run.ts";
+import { keepObject } from "../quarantine/index.ts";
+import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { expectedObjects, namesObject, readNamed, walkDocuments } from "./named.ts";
-import { repairObject } from "./repair-object.ts";
+import { areBack, bringBack, repairObject } from "./repair-object.ts";
 
 /** Documents whose records are read at once. */
 const groupsMax = 100;
@@ -68,23 +69,45 @@ async function checkLeft(run: LifeRun, documentId: string, { key, modifiedAt }: 
   const head = await parts.objects.head(scope, key);
   if (head === undefined || head.modifiedAt !== modifiedAt) return;
   if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return;
-  if (run.repair) await parts.objects.delete(scope, [key]);
   const detail = `No record names this file of ${head.bytes} bytes.`;
-  await found(run, { kind: "object_without_record", store: "objects", document_id: documentId, key, detail, repaired: run.repair });
+  const repaired = mayRepair(run, "object_without_record") && (await removeLeft(run, documentId, { key, modifiedAt }, detail));
+  await found(run, { kind: "object_without_record", store: "objects", document_id: documentId, key, detail, repaired });
+}
+
+/** Copied into the quarantine first, which takes its time: so everything is looked at once more. */
+async function removeLeft(run: LifeRun, documentId: string, { key, modifiedAt }: Listed, detail: string): Promise<boolean> {
+  const { parts, scope, shelf, findings } = run;
+  if (!(await keepObject(run, keeping(run, documentId, detail), key))) return false;
+  const rest = key.slice(`${shelf.prefix}${documentId}/`.length);
+  if ((await parts.objects.head(scope, key))?.modifiedAt !== modifiedAt) return false;
+  if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return false;
+  await parts.objects.delete(scope, [key]);
+  findings.quarantine();
+  return true;
 }
 
 /** A version is named only after its bytes are here, and they go only after it is not named any more: missing is missing. */
 async function checkExpected(run: LifeRun, record: DocumentRecord, there: ReadonlySet<string>): Promise<void> {
+  if (record.missing !== undefined && (await areBack(run, record))) await checkBack(run, record.document_id);
   for (const rest of expectedObjects(record)) {
     if (there.has(rest)) continue;
     const key = `${run.shelf.prefix}${record.document_id}/${rest}`;
     if ((await run.parts.objects.head(run.scope, key)) !== undefined) continue;
     const now = await run.shelf.read(record.document_id);
     if (now === undefined || !expectedObjects(now.record).includes(rest)) continue;
-    const outcome = run.repair ? await repairObject(run, now, rest) : { repaired: false, detail: undefined };
+    const outcome = mayRepair(run, "record_without_object") ? await repairObject(run, now, rest) : { repaired: false, detail: undefined };
     const detail = outcome.detail ?? `The record ${itemIds.document(record.document_id)} names it, and it is not there.`;
     await found(run, { kind: "record_without_object", store: "objects", document_id: record.document_id, key, detail, repaired: outcome.repaired });
   }
+}
+
+/** What a repair marked as missing is there again. */
+async function checkBack(run: LifeRun, documentId: string): Promise<void> {
+  const now = await run.shelf.read(documentId);
+  if (now === undefined || !(await areBack(run, now.record))) return;
+  const outcome = run.repair ? await bringBack(run, now) : { repaired: false, detail: undefined };
+  const detail = outcome.detail ?? `Its bytes are back: version ${now.record.missing?.versions.join(", ")}.`;
+  await found(run, { kind: "bytes_returned", store: "documents", document_id: documentId, detail, repaired: outcome.repaired });
 }
 
 async function* listed({ parts, scope, shelf }: LifeRun): AsyncGenerator<Listed> {

@@ -3,9 +3,10 @@ import { PinakesError } from "../../domain/errors.ts";
 import { appendRows, chunkId } from "../ingest/passages.ts";
 import { shownIn, type DocumentRecord, type FenceRecord } from "../model/records.ts";
 import { allowing } from "../stores/built-in.ts";
-import { found, type LifeRun } from "./audit-run.ts";
+import { keepGeneration, keepRows } from "../quarantine/index.ts";
+import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
-import { isUnderWay, readNamed, readRowName, rowsNamed, walkDocuments } from "./named.ts";
+import { isMarked, isUnderWay, readNamed, readRowName, rowsNamed, walkDocuments } from "./named.ts";
 import { repairPassages } from "./repair-passages.ts";
 
 /** The rows of one run of one document. */
@@ -86,21 +87,26 @@ async function checkRows(run: LifeRun, groups: readonly Group[], generation: num
 /** Rows that are still there after everything that could name them was read. */
 async function checkLeft(run: LifeRun, { documentId, run: number, last }: Group, generation: number): Promise<void> {
   const { parts, shelf, scope, suspects } = run;
-  const quiet = await suspects.isQuiet();
+  const quiet = await suspects.isQuiet(scope.tenant);
   const from = rowsNamed(await readNamed(parts.items, shelf, documentId), number, generation);
   const ids = from > last ? [] : await present(run, generation, indexes(documentId, number, from, last + 1));
   if (ids.length === 0) return;
   const what = `${shelf.vectors(generation)} ${documentId}.${number}`;
   if (!quiet && !(await suspects.isOld(scope.tenant, "vectors_without_document", what))) return run.findings.wait();
-  if (run.repair) await appendRows(parts, scope, shelf.vectors(generation), { delete: ids }, run.signal);
+  const name = shelf.vectors(generation);
   const detail = `${ids.length} passages of run ${number} that no record names.`;
+  const repaired = mayRepair(run, "vectors_without_document") && (await keepRows(run, keeping(run, documentId, detail), name, ids));
+  if (repaired) {
+    for (let at = 0; at < ids.length; at += idsPerGet) await appendRows(parts, scope, name, { delete: ids.slice(at, at + idsPerGet) }, run.signal);
+    run.findings.quarantine();
+  }
   await found(run, {
     kind: "vectors_without_document",
     store: "vectors",
     document_id: documentId,
-    key: shelf.vectors(generation),
+    key: name,
     detail,
-    repaired: run.repair,
+    repaired,
   });
 }
 
@@ -110,13 +116,13 @@ async function checkShown(run: LifeRun, { document_id }: DocumentRecord, { gener
   const before = await shelf.read(document_id);
   const shown = before === undefined ? null : shownIn(before.record, generation);
   // One that is on its way gets all of them anew.
-  if (before === undefined || shown === null || isUnderWay(before.record)) return;
+  if (before === undefined || shown === null || isUnderWay(before.record) || isMarked(before.record)) return;
   const there = await present(run, generation, indexes(document_id, shown.run, 0, shown.chunk_count));
   const missing = shown.chunk_count - there.length;
   if (missing === 0) return;
   const now = await shelf.read(document_id);
   if (now?.etag !== before.etag || (await shelf.fence())?.record.generation !== generation) return;
-  const outcome = run.repair ? await repairPassages(run, now) : { repaired: false, detail: undefined };
+  const outcome = mayRepair(run, "document_without_vectors") ? await repairPassages(run, now) : { repaired: false, detail: undefined };
   const detail = `${missing} of its ${shown.chunk_count} passages are not there.${outcome.detail === undefined ? "" : ` ${outcome.detail}`}`;
   await found(run, { kind: "document_without_vectors", store: "vectors", document_id, key: shelf.vectors(generation), detail, repaired: outcome.repaired });
 }
@@ -132,9 +138,11 @@ async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void>
       run.findings.wait();
       continue;
     }
-    if (run.repair) await allowing(["NOT_FOUND"], parts.vectors.purge(scope, name));
     const detail = `Passages of generation ${generation}; searches read ${fence.generation}.`;
-    await found(run, { kind: "vectors_without_document", store: "vectors", key: name, detail, repaired: run.repair });
+    // NOT_FOUND: somebody else removed it meanwhile.
+    const kept = run.repair ? await allowing(["NOT_FOUND"], keepGeneration(run, keeping(run, null, detail), name)) : false;
+    if (kept === true) run.findings.quarantine();
+    await found(run, { kind: "vectors_without_document", store: "vectors", key: name, detail, repaired: kept !== false });
   }
 }
 

@@ -2,7 +2,8 @@
 import { PinakesError } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import { readSource, sourceMark } from "../ingest/graph-support.ts";
-import { found, type LifeRun } from "./audit-run.ts";
+import { keepTriples } from "../quarantine/index.ts";
+import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { namesSource, readNamed } from "./named.ts";
 
@@ -44,7 +45,7 @@ async function checkSource(run: LifeRun, source: string, quad: Quad): Promise<vo
   const record = (await shelf.read(read.documentId))?.record;
   const mark = sourceMark(read);
   if (namesSource({ record, removals: [], kept: false }, mark)) return;
-  const quiet = await suspects.isQuiet();
+  const quiet = await suspects.isQuiet(scope.tenant);
   if (namesSource(await readNamed(parts.items, shelf, read.documentId), mark)) return;
   // A re-index that is under way looks after its own generation.
   if ((await shelf.fence())?.record.next?.generation === read.generation) return;
@@ -52,7 +53,11 @@ async function checkSource(run: LifeRun, source: string, quad: Quad): Promise<vo
   const [still] = await parts.triples.supports(scope, incarnation, [quad]);
   if (!(still ?? []).some((one) => one.source === source)) return;
   if (!quiet && !(await suspects.isOld(scope.tenant, "triples_without_support_source", `${incarnation} ${source}`))) return run.findings.wait();
-  if (run.repair) await parts.triples.removeSource(scope, incarnation, source);
   const detail = `Triples of run ${read.run}, which no record names.`;
-  await found(run, { kind: "triples_without_support_source", store: "triples", document_id: read.documentId, key: source, detail, repaired: run.repair });
+  const repaired = mayRepair(run, "triples_without_support_source") && (await keepTriples(run, keeping(run, read.documentId, detail), source));
+  if (repaired) {
+    await parts.triples.removeSource(scope, incarnation, source);
+    run.findings.quarantine();
+  }
+  await found(run, { kind: "triples_without_support_source", store: "triples", document_id: read.documentId, key: source, detail, repaired });
 }

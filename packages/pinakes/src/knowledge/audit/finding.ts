@@ -6,6 +6,8 @@ import { auditLimits } from "./limits.ts";
 export const findingKinds = [
   /** A record names content or text that is not there. */
   "record_without_object",
+  /** What a repair marked as missing is there again. */
+  "bytes_returned",
   /** A file of a collection that no record names. */
   "object_without_record",
   /** Passages of a document or a run that is not there, or of an earlier generation. */
@@ -40,6 +42,13 @@ export interface Finding {
   readonly repaired: boolean;
 }
 
+/** What a repair did not touch, because most of a collection or a store seems to be missing or unknown. */
+export interface Refusal extends Partial<Life> {
+  readonly store?: string;
+  readonly kinds: readonly FindingKind[];
+  readonly detail: string;
+}
+
 type Checked = Record<"repositories" | "collections" | "documents" | "objects" | "passages" | "triples" | "operations" | "lives", number>;
 
 export interface AuditReport {
@@ -49,9 +58,12 @@ export interface AuditReport {
   readonly deep: boolean;
   readonly checked: Checked;
   readonly summary: Readonly<Partial<Record<FindingKind, { readonly found: number; readonly repaired: number }>>>;
+  readonly refused: readonly Refusal[];
   readonly found: number;
   /** Found, and still there. */
   readonly left: number;
+  /** What was moved into the quarantine by this repair. */
+  readonly quarantined: number;
   /** May be of work that is still under way: looked at again when some time has passed. */
   readonly waiting: number;
   readonly findings: readonly Finding[];
@@ -63,7 +75,9 @@ export class Findings {
   readonly checked: Checked = { repositories: 0, collections: 0, documents: 0, objects: 0, passages: 0, triples: 0, operations: 0, lives: 0 };
   readonly #kept: Finding[] = [];
   readonly #summary: Partial<Record<FindingKind, { found: number; repaired: number }>> = {};
+  readonly #refused: Refusal[] = [];
   #waiting = 0;
+  #quarantined = 0;
 
   add(finding: Finding): void {
     const sum = (this.#summary[finding.kind] ??= { found: 0, repaired: 0 });
@@ -72,8 +86,16 @@ export class Findings {
     if (this.#kept.length < auditLimits.findingsKeptMax) this.#kept.push({ ...finding, detail: cut(finding.detail) });
   }
 
+  refuse(refusal: Refusal): void {
+    if (this.#refused.length < auditLimits.refusalsKeptMax) this.#refused.push(refusal);
+  }
+
   wait(): void {
     this.#waiting += 1;
+  }
+
+  quarantine(): void {
+    this.#quarantined += 1;
   }
 
   get kept(): readonly Finding[] {
@@ -93,8 +115,10 @@ export class Findings {
       ...about,
       checked: { ...this.checked },
       summary: { ...this.#summary },
+      refused: [...this.#refused],
       found,
       left: found - sums.reduce((sum, one) => sum + one.repaired, 0),
+      quarantined: this.#quarantined,
       waiting: this.#waiting,
       findings,
       truncated: found > findings.length,

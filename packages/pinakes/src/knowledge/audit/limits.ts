@@ -5,6 +5,12 @@ export const auditLimits = Object.freeze({
   /** Listed in the report's file; those above it are only counted. */
   findingsKeptMax: 10_000,
   detailCharsMax: 300,
+  /** A repair is refused where more than this share of a collection is missing or unknown … */
+  missingShareMax: 0.5,
+  /** … and it is more than a handful. */
+  missingMin: 5,
+  /** Listed in the report. */
+  refusalsKeptMax: 100,
   /** An object younger than this is left alone: its upload or its ingestion may be under way. */
   objectYoungMs: 3_600_000,
   /** How long rows and triples that no record names are watched where somebody may still be about to take them back. */

@@ -67,9 +67,15 @@ export function namesObject({ record, removals, kept }: Named, key: string, rest
 }
 
 /** What must be there: the bytes of each version, and the text that citations point into, as long as its bytes are here. */
-export function expectedObjects({ versions, live }: DocumentRecord): readonly string[] {
-  const text = live !== null && versions.some(({ version }) => version === live.version) ? [`${live.version}/text`] : [];
-  return [...versions.map(({ version }) => `${version}/content`), ...text];
+export function expectedObjects({ versions, live, missing }: DocumentRecord): readonly string[] {
+  const here = versions.map(({ version }) => version).filter((version) => missing?.versions.includes(version) !== true);
+  const text = live !== null && here.includes(live.version) ? [`${live.version}/text`] : [];
+  return [...here.map((version) => `${version}/content`), ...text];
+}
+
+/** A repair marked the newest version as missing: there is nothing to make passages of until it is back. */
+export function isMarked({ versions: [newest], missing }: DocumentRecord): boolean {
+  return newest !== undefined && missing?.versions.includes(newest.version) === true;
 }
 
 /** A run of it is on its way, and sees to what is missing. */

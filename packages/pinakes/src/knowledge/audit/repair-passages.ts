@@ -1,24 +1,23 @@
-/** A document whose passages are missing is cut and embedded anew; where its bytes are gone too, it says so. */
+/** A document whose passages are missing is cut and embedded anew; where its bytes are missing too, it says so. */
 import { PinakesError } from "../../domain/errors.ts";
 import { toIndexAnew } from "../documents/index-anew.ts";
 import { contentKey } from "../documents/upload.ts";
-import { parted } from "../ingest/graph-support.ts";
-import { removal, removeLeftovers, shownRanges } from "../ingest/removals.ts";
 import type { Stored } from "../model/library.ts";
 import { itemIds, type DocumentRecord } from "../model/records.ts";
-import { isoTime } from "../model/times.ts";
 import type { LifeRun } from "./audit-run.ts";
-import type { RepairOutcome } from "./repair-object.ts";
+import { markMissing, type RepairOutcome } from "./repair-object.ts";
 
 export async function repairPassages(run: LifeRun, found: Stored<DocumentRecord>): Promise<RepairOutcome> {
   const { parts, shelf, scope, queue } = run;
   if ((await shelf.fence())?.record.status !== "ACTIVE") return { repaired: false, detail: "The collection is archived; unarchive it first." };
   const { record } = found;
   const [newest] = record.versions;
-  const bytes = newest === undefined ? undefined : await parts.objects.head(scope, contentKey(shelf, record.document_id, newest.version));
+  if (newest === undefined) return { repaired: false, detail: "None of its versions has bytes. Upload it again, with replace=true." };
+  const bytes = await parts.objects.head(scope, contentKey(shelf, record.document_id, newest.version));
+  // Nothing to make passages of: the record keeps what it says, so that everything is as before when the bytes are back.
+  if (bytes === undefined) return markMissing(run, found, [newest.version]);
   await queue.watch(shelf);
   try {
-    if (bytes === undefined) return await giveUp(run, found);
     const next = toIndexAnew(record, parts.clock.now());
     await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: found.etag },
@@ -31,29 +30,4 @@ export async function repairPassages(run: LifeRun, found: Stored<DocumentRecord>
     if (!PinakesError.isInstance(error) || !codes.includes(error.code)) throw error;
     return { repaired: false, detail: "It changed meanwhile; look again." };
   }
-}
-
-/** Nothing is left to make passages of: what searches would show of it goes too. */
-async function giveUp({ parts, shelf }: LifeRun, { record, etag }: Stored<DocumentRecord>): Promise<RepairOutcome> {
-  const now = parts.clock.now();
-  const { graph, stale } = parted({ ...record, live: null, prepared: null }, "goes");
-  const next: DocumentRecord = {
-    ...record,
-    ...(graph === undefined ? {} : { graph }),
-    live: null,
-    prepared: null,
-    indexed_at: null,
-    status: "failed",
-    error: "Its passages are lost, and its bytes are not in the object store any more. Upload it again, with replace=true.",
-    progress: null,
-    run: record.run + 1,
-    touched_at: now,
-  };
-  await shelf.write([
-    { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
-    shelf.move({ from: record.status, to: "failed", chunks: -(record.live?.chunk_count ?? 0), syncedAt: isoTime(now) }),
-    removal(shelf, next, "failed", { chunks: shownRanges(record), sources: stale, now }),
-  ]);
-  await removeLeftovers(parts, shelf);
-  return { repaired: true, detail: "Its bytes are gone too: the document says so, as failed." };
 }

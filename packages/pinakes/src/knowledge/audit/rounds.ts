@@ -1,5 +1,6 @@
 /**
- * The audit in the background: all workspaces, one small step after the other, without repairs but for data that no record names. How far
+ * The audit in the background: all workspaces, one small step after the other, without repairs but for data of unknown collections, which
+ * goes into quarantine, and for entries of the quarantine that have expired. How far
  * it is, what it found so far and what the last whole pass found lie where every process sees them; one process at a time goes on.
  */
 import { PinakesError } from "../../domain/errors.ts";
@@ -8,6 +9,7 @@ import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import type { RepositoryRecord } from "../model/records.ts";
+import type { Quarantine } from "../quarantine/index.ts";
 import { auditCollection, auditRepository } from "./audit-life.ts";
 import { beginAudit, type AuditPieces } from "./audit-run.ts";
 import { auditLivesPage } from "./check-lives.ts";
@@ -23,6 +25,9 @@ interface Place {
   /** Of the list of workspaces, behind the one that is looked at. */
   readonly workspaces?: string | undefined;
   readonly tenant?: string | undefined;
+  /** Of the sweep of the quarantine, while it is under way. */
+  readonly quarantine?: string | undefined;
+  readonly swept?: boolean | undefined;
   /** How many stores are done. */
   readonly stores?: number | undefined;
   readonly lives?: string | undefined;
@@ -64,6 +69,7 @@ export interface RoundsParts {
   readonly owner: string;
   readonly log: (line: string) => void;
   readonly lifecycle: { readonly listing: readonly string[] };
+  readonly quarantine: Pick<Quarantine, "sweep">;
   /** The workspace behind a place of the list; undefined at its end. */
   readonly workspaces: (after: string | undefined) => Promise<{ readonly tenant: string; readonly place: string } | undefined>;
 }
@@ -137,7 +143,11 @@ export class AuditRounds {
       const next = await workspaces(place.workspaces);
       return { place: next === undefined ? undefined : { workspaces: next.place, tenant: next.tenant }, counts: {} };
     }
-    const run = beginAudit(this.#pieces, system.forTenant(place.tenant), { repair: false, deep: false, findings, signal });
+    const run = beginAudit(this.#pieces, system.forTenant(place.tenant), { repair: false, forced: false, deep: false, findings, jobId: null, signal });
+    if (place.swept !== true) {
+      const quarantine = skip ? undefined : await this.#parts.quarantine.sweep(run.scope, place.quarantine);
+      return { place: { ...place, quarantine, swept: quarantine === undefined }, counts: {} };
+    }
     const store = lifecycle.listing[place.stores ?? 0];
     if (store !== undefined) {
       const lives = skip ? undefined : await auditLivesPage(run, { store, cursor: place.lives, remove: true });

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
-import { documentsQueue, type IngestQueue } from "../ingest/ingest-queue.ts";
+import type { IngestQueue } from "../ingest/ingest-queue.ts";
 import type { FindingKind } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
 
@@ -30,12 +30,12 @@ export class Suspects {
     this.#parts = parts;
   }
 
-  /** Nobody ingests anything just now: what is there and named by nothing will not be taken back. SQS only estimates, so it never says so. */
-  async isQuiet(): Promise<boolean> {
-    const { queue } = this.#parts.queue;
+  /** Nothing of this tenant is ingested just now: what is there and named by nothing will not be taken back. SQS only estimates, so it never says so. */
+  async isQuiet(tenant: string): Promise<boolean> {
+    const { queue, scope } = this.#parts.queue;
     if (!queue.capabilities.exactStats) return false;
-    const { inFlight, truncated } = await queue.stats(this.#parts.queue.scope, documentsQueue);
-    return inFlight === 0 && truncated !== true;
+    const stats = await Promise.all(this.#parts.queue.queuesOf(tenant).map((name) => queue.stats(scope, name)));
+    return stats.every(({ inFlight, truncated }) => inFlight === 0 && truncated !== true);
   }
 
   /** Whether it was seen before, at least so long ago. Remembers that it was seen now. */

@@ -9,7 +9,7 @@ import { embedByWords } from "./test-embedder.ts";
 import { countTokens, testTokenizer } from "./test-tokenizer.ts";
 
 const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
-const tools = { tokenizer: testTokenizer, embed: embedByWords };
+const tools = { tokenizer: testTokenizer, tokensMax: Infinity, embed: embedByWords };
 const plain = { pages: [], sections: [], rows: [], warnings: [] };
 
 /** Headings and records begin at lines, as every parser says. */

@@ -11,7 +11,7 @@ type Extra = Partial<Omit<ParsedText, "text">>;
 
 async function chunk(text: string, strategy: object, extra: Extra = {}): Promise<readonly Chunk[]> {
   const parsed = { text, pages: [], sections: [], rows: [], warnings: [], ...extra };
-  return chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer, embed: embedByWords });
+  return chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer, tokensMax: Infinity, embed: embedByWords });
 }
 
 const textsOf = (chunks: readonly Chunk[]) => chunks.map(({ text }) => text);
@@ -65,9 +65,9 @@ describe("FIXED and TOKEN", () => {
     };
     const parsed = { pages: [], sections: [], rows: [], warnings: [] };
     const strategy = readChunkingStrategy({ type: "TOKEN", chunk_size: 10, chunk_overlap: 0 });
-    const base64 = await chunkDocument({ ...parsed, text: "A".repeat(3_200) }, strategy, { tokenizer: oneToken });
+    const base64 = await chunkDocument({ ...parsed, text: "A".repeat(3_200) }, strategy, { tokenizer: oneToken, tokensMax: Infinity });
     expect(base64.map(({ text }) => text.length)).toEqual(Array.from({ length: 10 }, () => 320));
-    const blanks = await chunkDocument({ ...parsed, text: `a${" ".repeat(1_000)}b` }, strategy, { tokenizer: oneToken });
+    const blanks = await chunkDocument({ ...parsed, text: `a${" ".repeat(1_000)}b` }, strategy, { tokenizer: oneToken, tokensMax: Infinity });
     expect(textsOf(blanks)).toEqual(["a", "b"]);
   });
 });
@@ -168,7 +168,7 @@ describe("SEMANTIC", () => {
 
   it("is refused without an embedder, in words that help", async () => {
     const parsed = { text: "a", pages: [], sections: [], rows: [], warnings: [] };
-    await expect(chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer })).rejects.toMatchObject({
+    await expect(chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer, tokensMax: Infinity })).rejects.toMatchObject({
       code: "INVALID",
       detail: expect.stringContaining("needs an embedding model"),
     });
@@ -225,6 +225,8 @@ describe("abort", () => {
   it("ends with the signal's reason", async () => {
     const signal = AbortSignal.abort(new Error("nobody waits"));
     const parsed = { text: "a", pages: [], sections: [], rows: [], warnings: [] };
-    await expect(chunkDocument(parsed, readChunkingStrategy({ type: "FIXED" }), { tokenizer: testTokenizer, signal })).rejects.toThrow("nobody waits");
+    await expect(chunkDocument(parsed, readChunkingStrategy({ type: "FIXED" }), { tokenizer: testTokenizer, tokensMax: Infinity, signal })).rejects.toThrow(
+      "nobody waits",
+    );
   });
 });

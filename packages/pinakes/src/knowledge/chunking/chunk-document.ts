@@ -1,6 +1,7 @@
 /**
  * A parsed document to passages. Every passage is exactly `text.slice(start, end)`; together they hold every character that is not
- * blank; none takes more than the strategy's size (NONE has none). Sizes count the text alone, not the context told with it.
+ * blank; none takes more than the strategy's size (NONE has none). Sizes count the text alone, not the context told with it; but text and
+ * context together never take more than the model reads, whatever the strategy says.
  */
 import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
 import type { Tokenizer } from "../../ports/embedder.ts";
@@ -8,6 +9,7 @@ import type { ParsedText } from "../../ports/parser.ts";
 import { boundaryCutter } from "./boundaries.ts";
 import { fixedCutter } from "./fixed.ts";
 import { markdownSpans } from "./markdown.ts";
+import { boundedRuler, modelLimit, within, type ModelLimit } from "./model-limit.ts";
 import { pack, type Cutting } from "./pack.ts";
 import { pauses, type Pause } from "./pause.ts";
 import { recordSpans } from "./records.ts";
@@ -23,28 +25,39 @@ import { tokenRuler } from "./token-ruler.ts";
 export interface ChunkingTools {
   /** Of the collection's embedding model. */
   readonly tokenizer: Tokenizer;
+  /** What that model reads at once. */
+  readonly tokensMax: number;
   /** SEMANTIC asks it for the vectors of sentences, a few hundred at a time. */
   readonly embed?: EmbedTexts;
   readonly signal?: AbortSignal;
 }
 
 const pauseEveryChunks = 1_000;
+/** Parts end between sentences, so they need a little more room than an equal share. */
+const partSlack = 1.15;
 
 export async function chunkDocument(parsed: ParsedText, strategy: ChunkingStrategy, tools: ChunkingTools): Promise<readonly Chunk[]> {
   const checked = readChunkingStrategy(strategy);
   const pause = pauses(tools.signal);
-  const placeOf = surroundings(parsed);
+  const limit = modelLimit(parsed, checked, tools.tokenizer, tools.tokensMax);
+  const placeOf = surroundings(parsed, limit?.fit);
   const chunks: Chunk[] = [];
   await pause();
-  for (const { start, end } of await pagedSpans(parsed, checked, tools, pause)) {
-    chunks.push({ index: chunks.length, text: parsed.text.slice(start, end), start, end, ...placeOf({ start, end }) });
-    if (chunks.length % pauseEveryChunks === 0) await pause();
+  for (const span of await pagedSpans(parsed, checked, { ...tools, limit }, pause)) {
+    for (const { start, end } of limit === undefined ? [span] : within(parsed.text, span, limit)) {
+      chunks.push({ index: chunks.length, text: parsed.text.slice(start, end), start, end, ...placeOf({ start, end }) });
+      if (chunks.length % pauseEveryChunks === 0) await pause();
+    }
   }
   return chunks;
 }
 
+interface LimitedTools extends ChunkingTools {
+  readonly limit: ModelLimit | undefined;
+}
+
 /** A passage never goes on over the end of a page: the page that it names is the one it stands on. */
-async function pagedSpans(parsed: ParsedText, strategy: ChunkingStrategy, tools: ChunkingTools, pause: Pause): Promise<Iterable<Span>> {
+async function pagedSpans(parsed: ParsedText, strategy: ChunkingStrategy, tools: LimitedTools, pause: Pause): Promise<Iterable<Span>> {
   const { text, pages, sections } = parsed;
   if (pages.length < 2 || strategy.type === "NONE") return spansOf(parsed, strategy, tools, pause);
   const spans: Span[] = [];
@@ -58,12 +71,42 @@ async function pagedSpans(parsed: ParsedText, strategy: ChunkingStrategy, tools:
   return spans;
 }
 
-async function spansOf(parsed: ParsedText, strategy: ChunkingStrategy, tools: ChunkingTools, pause: Pause): Promise<Iterable<Span>> {
+async function spansOf(parsed: ParsedText, strategy: ChunkingStrategy, tools: LimitedTools, pause: Pause): Promise<Iterable<Span>> {
+  const { text } = parsed;
+  const { type, unit, chunk_size: size, chunk_overlap: overlap } = strategy;
+  const { limit, tokenizer } = tools;
+  const room = limit?.textTokensMax ?? Infinity;
+  if (type === "NONE") return wholeOrParts(parsed, limit, tools, pause);
+  if (unit === "token") {
+    const fitting = Math.min(size, room);
+    const ruler = await tokenRuler(text, tokenizer, fitting, pause);
+    return spansBy({ text, ruler, size: fitting, overlap: Math.min(overlap, Math.floor(fitting / 2)) }, parsed, strategy, tools, pause);
+  }
+  const cutting: Cutting = { text, ruler: charRuler(text), size, overlap };
+  if (limit === undefined) return spansBy(cutting, parsed, strategy, tools, pause);
+  const tokens = await tokenRuler(text, tokenizer, room, pause);
+  // Most texts fit as they are cut by characters, and are not cut otherwise. SEMANTIC would embed every sentence to find out.
+  const spans = type === "SEMANTIC" ? undefined : [...(await spansBy(cutting, parsed, strategy, tools, pause))];
+  if (spans?.every(({ start, end }) => tokens.cost(start, end) <= room)) return spans;
+  return spansBy({ ...cutting, ruler: boundedRuler(cutting.ruler, tokens, room) }, parsed, strategy, tools, pause);
+}
+
+/** NONE: one passage of the whole text, or as few of about the same length as the model can read. */
+async function wholeOrParts({ text, rows }: ParsedText, limit: ModelLimit | undefined, { tokenizer }: ChunkingTools, pause: Pause): Promise<Iterable<Span>> {
+  const whole = wholeText(text);
+  if (limit === undefined) return whole;
+  const ruler = await tokenRuler(text, tokenizer, limit.textTokensMax, pause);
+  const total = ruler.cost(0, text.length);
+  if (total <= limit.textTokensMax) return whole;
+  const parts = Math.ceil(total / limit.textTokensMax);
+  const size = Math.min(limit.textTokensMax, Math.ceil((total / parts) * partSlack));
+  const cutting: Cutting = { text, ruler, size, overlap: 0 };
+  return rows.length > 0 ? recordSpans(cutting, rows) : pack(cutting, recursiveCutter(cutting, separatorsDefault));
+}
+
+async function spansBy(cutting: Cutting, parsed: ParsedText, strategy: ChunkingStrategy, tools: LimitedTools, pause: Pause): Promise<Iterable<Span>> {
   const { text, rows, sections } = parsed;
-  const { type, unit, chunk_size: size, chunk_overlap: overlap, separators = separatorsDefault, threshold = thresholdDefault } = strategy;
-  if (type === "NONE") return wholeText(text);
-  const ruler = unit === "char" ? charRuler(text) : await tokenRuler(text, tools.tokenizer, size, pause);
-  const cutting: Cutting = { text, ruler, size, overlap };
+  const { type, separators = separatorsDefault, threshold = thresholdDefault } = strategy;
   if (rows.length > 0) return recordSpans(cutting, rows);
   switch (type) {
     case "FIXED":
@@ -75,6 +118,8 @@ async function spansOf(parsed: ParsedText, strategy: ChunkingStrategy, tools: Ch
       return pack(cutting, boundaryCutter(cutting, await sentenceStarts(text, pause)));
     case "MARKDOWN":
       return markdownSpans(cutting, sections, separators);
+    case "NONE":
+      return wholeText(text);
     case "SEMANTIC":
       return await semanticSpans(cutting, threshold, tools.embed, pause);
   }

@@ -1,3 +1,4 @@
 /** Chunking: its settings, and documents to passages. */
 export { chunkDocument } from "./chunk-document.ts";
+export { clampedStrategy, limitWarning } from "./model-limit.ts";
 export { catalogChunking, readChunkingStrategy, systemChunking } from "./strategy.ts";

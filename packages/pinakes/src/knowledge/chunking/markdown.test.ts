@@ -18,7 +18,7 @@ function sectionsOf(text: string): ParsedText["sections"] {
 async function chunk(text: string, overlap = 0, unit = "char", size = 100): Promise<readonly string[]> {
   const parsed = { text, pages: [], sections: sectionsOf(text), rows: [], warnings: [] };
   const strategy = readChunkingStrategy({ type: "MARKDOWN", unit, chunk_size: size, chunk_overlap: overlap });
-  return (await chunkDocument(parsed, strategy, { tokenizer: testTokenizer })).map((part) => part.text);
+  return (await chunkDocument(parsed, strategy, { tokenizer: testTokenizer, tokensMax: Infinity })).map((part) => part.text);
 }
 
 const body = (letter: string, length: number) => `${letter} `.repeat(length / 2).trim();

@@ -11,13 +11,17 @@ const parsed: ParsedText = { text, pages: starts.map((start, i) => ({ start, pag
 describe("pages", () => {
   it.each(["FIXED", "RECURSIVE", "TOKEN", "SENTENCE", "MARKDOWN"] as const)("a passage of %s stands on the page that it names", async (type) => {
     const strategy = { type, unit: type === "TOKEN" ? "token" : "char", chunk_size: 1_000, chunk_overlap: 100 } as const;
-    const chunks = await chunkDocument(parsed, strategy, { tokenizer: testTokenizer });
+    const chunks = await chunkDocument(parsed, strategy, { tokenizer: testTokenizer, tokensMax: Infinity });
     expect(chunks.map(({ text: passage, page, index }) => [index, page, passage])).toEqual(sheets.map((sheet, i) => [i, i + 1, sheet.trim()]));
     for (const { start, end, text: passage } of chunks) expect(text.slice(start, end)).toBe(passage);
   });
 
   it("NONE is the whole text, from the first page on", async () => {
-    const chunks = await chunkDocument(parsed, { type: "NONE", unit: "char", chunk_size: 0, chunk_overlap: 0 }, { tokenizer: testTokenizer });
+    const chunks = await chunkDocument(
+      parsed,
+      { type: "NONE", unit: "char", chunk_size: 0, chunk_overlap: 0 },
+      { tokenizer: testTokenizer, tokensMax: Infinity },
+    );
     expect(chunks).toMatchObject([{ page: 1, text: text.trim() }]);
   });
 });

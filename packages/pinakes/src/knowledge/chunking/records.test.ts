@@ -22,7 +22,10 @@ const records = Array.from({ length: 40 }, (_, i) => `${i + 1},"Name, of ${i + 1
 
 describe("records of a table", () => {
   it.each(chunkingTypes.filter((type) => type !== "NONE"))("%s never cuts a record that fits, and tells its rows and the header", async (type) => {
-    const chunks = await chunkDocument(tableOf(records), readChunkingStrategy({ type, chunk_size: 100, chunk_overlap: 0 }), { tokenizer: testTokenizer });
+    const chunks = await chunkDocument(tableOf(records), readChunkingStrategy({ type, chunk_size: 100, chunk_overlap: 0 }), {
+      tokenizer: testTokenizer,
+      tokensMax: Infinity,
+    });
     expect(chunks.length).toBeGreaterThan(3);
     let next = 1;
     for (const { index, text, rows, context } of chunks) {
@@ -37,7 +40,7 @@ describe("records of a table", () => {
 
   it("repeats whole records only", async () => {
     const strategy = readChunkingStrategy({ type: "FIXED", chunk_size: 120, chunk_overlap: 50 });
-    const chunks = await chunkDocument(tableOf(records), strategy, { tokenizer: testTokenizer });
+    const chunks = await chunkDocument(tableOf(records), strategy, { tokenizer: testTokenizer, tokensMax: Infinity });
     for (const [i, { text, rows }] of chunks.entries()) {
       if (i === 0) continue;
       expect(rows?.[0]).toBe(chunks[i - 1]?.rows?.[1]);
@@ -48,7 +51,7 @@ describe("records of a table", () => {
   it("cuts a record that is longer than the size at words, and says that both parts are of it", async () => {
     const long = `2,long,${"word ".repeat(40).trim()}`;
     const strategy = readChunkingStrategy({ type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0 });
-    const chunks = await chunkDocument(tableOf(["1,a,b", long, "3,c,d"]), strategy, { tokenizer: testTokenizer });
+    const chunks = await chunkDocument(tableOf(["1,a,b", long, "3,c,d"]), strategy, { tokenizer: testTokenizer, tokensMax: Infinity });
     expect(chunks.map(({ rows }) => rows)).toEqual([
       [1, 1],
       [2, 2],
@@ -61,7 +64,7 @@ describe("records of a table", () => {
 
   it("NONE keeps the table in one passage", async () => {
     const table = tableOf(records);
-    expect(await chunkDocument(table, readChunkingStrategy({ type: "NONE" }), { tokenizer: testTokenizer })).toEqual([
+    expect(await chunkDocument(table, readChunkingStrategy({ type: "NONE" }), { tokenizer: testTokenizer, tokensMax: Infinity })).toEqual([
       { index: 0, text: table.text, start: 0, end: table.text.length, rows: [1, 40] },
     ]);
   });

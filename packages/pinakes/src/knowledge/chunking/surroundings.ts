@@ -8,13 +8,17 @@ import { countBelow, skipBlank, trimEnd, type Span } from "./spans.ts";
 export const contextCharsMax = 1_000;
 const pathSeparator = " > ";
 
-export function surroundings(parsed: ParsedText): (span: Span) => Pick<Chunk, "page" | "section" | "rows" | "context"> {
+/** `fit` shortens a context to what the model has room for. */
+export function surroundings(
+  parsed: ParsedText,
+  fit: (context: string) => string = String,
+): (span: Span) => Pick<Chunk, "page" | "section" | "rows" | "context"> {
   const { text, pages, sections, rows } = parsed;
   const pageStarts = pages.map(({ start }) => start);
   const rowStarts = rows.map(({ start }) => start);
   const sectionStarts = sections.map(({ start }) => start);
   const firstRow = rows[0]?.start ?? 0;
-  const header = text.slice(0, trimEnd(text, 0, firstRow)).trimStart();
+  const header = tableHeader(parsed);
 
   return ({ start, end }) => {
     const page = pages[countBelow(pageStarts, start + 1) - 1]?.page;
@@ -27,9 +31,19 @@ export function surroundings(parsed: ParsedText): (span: Span) => Pick<Chunk, "p
       ...(page === undefined ? {} : { page }),
       ...(section === "" ? {} : { section }),
       ...(first === undefined || last === undefined ? {} : { rows: [first.row, last.row] as const }),
-      ...(around === "" ? {} : { context: beginning(around) }),
+      ...(around === "" ? {} : { context: fit(beginning(around)) }),
     };
   };
+}
+
+/** What stands before the first record of a table. */
+export function tableHeader({ text, rows }: ParsedText): string {
+  return beginning(text.slice(0, trimEnd(text, 0, rows[0]?.start ?? 0)).trimStart());
+}
+
+/** Every context that headings can make. */
+export function headingsOf({ sections, rows }: ParsedText): readonly string[] {
+  return rows.length > 0 ? [] : sections.map(({ path }) => beginning(path.join(pathSeparator)));
 }
 
 /** Only what the passage does not say itself: one that begins with its heading is told the headings above that. */

@@ -2,6 +2,7 @@
  * The text that passages and citations point into, in windows: a text of fifty megabytes is too much for one answer. Places are UTF-16 code
  * units of the whole text, in every window, so that `text.slice(start - window.start, end - window.start)` is what a citation means.
  */
+import type { DocumentText } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 
@@ -18,26 +19,9 @@ export interface TextQuery {
   readonly end?: number | undefined;
 }
 
-export interface TextWindow {
-  readonly document_id: string;
-  readonly version: number;
-  /** Of the whole text. */
-  readonly length: number;
-  /** What the window holds of it. */
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  /** Where to go on; null at the end of the text. */
-  readonly next_start: number | null;
-  /** Those that the window touches; only for types that have pages. */
-  readonly pages: readonly { readonly page: number; readonly start: number; readonly end: number }[];
-  /** From each heading to the next, with the headings above it; those that the window touches. */
-  readonly sections: readonly { readonly path: readonly string[]; readonly start: number; readonly end: number }[];
-  /** What a reader should know of the text. */
-  readonly warnings: readonly string[];
-}
+export type { DocumentText as TextWindow };
 
-export function textWindow(documentId: string, version: number, { text, pages, sections, warnings }: ParsedText, query: TextQuery): TextWindow {
+export function textWindow(documentId: string, version: number, { text, pages, sections, warnings }: ParsedText, query: TextQuery): DocumentText {
   const { start, end } = windowOf(text, query);
   const touched = ({ start: from, end: to }: { readonly start: number; readonly end: number }): boolean => from < end && to > start;
   return {

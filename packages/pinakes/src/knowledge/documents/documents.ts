@@ -1,4 +1,5 @@
 /** Documents: reading, listing, deleting, trying again. Uploading is in upload.ts. */
+import type { Chunk as Passage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { SessionTokens } from "../../ports/item-store.ts";
@@ -28,7 +29,7 @@ import type { KnowledgeParts } from "../parts.ts";
 import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./document-text.ts";
 import { documentTriples, type DocumentTriple } from "./document-triples.ts";
 import { toIndexAnew } from "./index-anew.ts";
-import { Shelf } from "./shelf.ts";
+import { emptyStats, Shelf } from "./shelf.ts";
 import { contentKey } from "./upload.ts";
 
 export interface DocumentQuery {
@@ -41,15 +42,7 @@ export interface DocumentQuery {
   readonly session?: SessionTokens | undefined;
 }
 
-export interface Passage {
-  readonly chunk_id: string;
-  readonly index: number;
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
-  readonly page?: number;
-  readonly section?: string;
-}
+export type { Passage };
 
 export interface Content {
   readonly document: DocumentRecord;
@@ -93,6 +86,36 @@ export class Documents {
     });
     const items = page.items.map(({ document, etag }) => ({ record: document as unknown as DocumentRecord, etag }));
     return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+  }
+
+  /** All that `list` would show: from the counters, unless a part of the name was asked for. */
+  async count(caller: Caller, opened: OpenCollection, { status, q, session }: DocumentQuery): Promise<number> {
+    if (q === undefined) {
+      const stats = (await this.#shelf(caller, opened).stats())?.record ?? emptyStats;
+      return status === undefined ? stats.document_count : stats.by_status[status];
+    }
+    let count = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await this.list(caller, opened, { status, q, session, limit: knowledgeLimits.pageItemsMax, cursor });
+      count += page.items.length;
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    return count;
+  }
+
+  /** Without asking who may: for work that was admitted. False where it is not there any more, or is newer than `until`. */
+  async removeOld(shelf: Shelf, documentId: string, until: string): Promise<boolean> {
+    for (;;) {
+      const found = await shelf.read(documentId);
+      if (found === undefined || found.record.uploaded_at > until) return false;
+      try {
+        await this.#remove(shelf, found.record, found.etag);
+        return true;
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
   }
 
   /** One's own with WRITE access, anybody's with ADMIN. Gone for every reader when this returns; what is left of it goes right after. */

@@ -19,6 +19,7 @@ import { sourceKey, uploadUri } from "../model/ids.ts";
 import type { Stored } from "../model/library.ts";
 import { checkFileName } from "../model/names.ts";
 import { itemIds, type DocumentRecord, type DocumentSource, type RepositoryRecord } from "../model/records.ts";
+import { requireStillTaking, requireTaking } from "../model/taking.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
@@ -37,6 +38,14 @@ export interface UploadInput {
   readonly replace?: boolean | undefined;
   readonly source?: DocumentSource;
   readonly job_id?: string | undefined;
+}
+
+/** The source of a file that came from a folder: `a/x.md` and `b/x.md` are two documents. */
+export function uploadedFrom(path: string | undefined): Pick<UploadInput, "source"> {
+  if (path === undefined) return {};
+  // A name has no "/", so this is never another's upload by name.
+  if (!path.includes("/")) throw invalid(`path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`);
+  return { source: { type: "manual", uri: uploadUri(path) } };
 }
 
 export interface UploadResult extends Stored<DocumentRecord> {
@@ -65,11 +74,14 @@ export class Uploads {
     await noteUse(this.#parts, caller.scope, opened.collection);
     await this.#queue.watch(shelf);
     const begun = await this.#begin(caller, opened, shelf, checked, input);
-    return this.#receive(shelf, begun, checked, input);
+    const result = await this.#receive(shelf, begun, checked, input);
+    await requireStillTaking(this.#parts.items, caller.scope, shelf.place);
+    return result;
   }
 
   /** All that can be known before the first byte. */
   check({ repository, collection }: OpenCollection, input: Omit<UploadInput, "body">): CheckedUpload {
+    requireTaking(repository);
     if (collection.status === "ARCHIVED") throw archived(collection);
     const name = checkFileName(input.name);
     const source = input.source ?? { type: "manual", uri: uploadUri(name) };
@@ -90,7 +102,12 @@ export class Uploads {
   async #begin(caller: Caller, opened: OpenCollection, shelf: Shelf, checked: CheckedUpload, input: UploadInput): Promise<Begun> {
     for (;;) {
       const known = await shelf.documentOf(sourceKey(checked.source.uri));
-      if (known !== undefined && input.replace !== true && !neverArrived(known.record)) throw duplicate(known.record);
+      if (known !== undefined && input.replace !== true && !neverArrived(known.record)) {
+        const leftMs = leaseLeftMs(known.record, this.#parts.clock.now());
+        if (leftMs === undefined) throw duplicate(known.record);
+        // Its process died, and nobody but a retry comes: the upload is taken over.
+        if (leftMs > 0) throw new UploadUnderWay(known.record, leftMs);
+      }
       if (known !== undefined && opened.decision.level === "WRITE" && known.record.uploaded_by !== caller.userId)
         throw new PinakesError("FORBIDDEN", `Document "${known.record.name}" is another user's; replacing it needs ADMIN access to the collection.`);
       try {
@@ -143,10 +160,12 @@ export class Uploads {
     const now = this.#parts.clock.now();
     const next: DocumentRecord = { ...record, ...this.#fresh(caller, checked, input, now), version: record.version + 1, run: record.run + 1 };
     const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
+    // Bytes of an upload that was overtaken before it committed them.
+    const object_keys = record.status === "uploading" ? [contentKey(shelf, record.document_id, record.version)] : [];
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: known.etag },
       shelf.move({ from: record.status, to: "uploading" }),
-      ...(chunks.length === 0 ? [] : [removal(shelf, record, "overtaken", { chunks, now })]),
+      ...(chunks.length + object_keys.length === 0 ? [] : [removal(shelf, record, "overtaken", { chunks, object_keys, now })]),
     ]);
     return { record: next, etag: results[1]?.etag as string, before: record };
   }
@@ -189,17 +208,34 @@ export class Uploads {
     return { ...stored, unchanged: false, ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
 
-  /** A sign of life for the watchdog now and then, so that a slow upload is told from a dead one. */
+  /**
+   * A sign of life now and then, so that a slow upload is told from a dead one; by a timer, since a client may pause. The last one is over before
+   * the body is, so that nothing else changes the record behind it.
+   */
   async *#alive(shelf: Shelf, begun: Begun, body: MeasuredBody): AsyncGenerator<Uint8Array> {
     let last = this.#parts.clock.now();
-    for await (const chunk of body) {
-      const now = this.#parts.clock.now();
-      if (now - last > uploadBeatMs) {
-        last = now;
-        begun.etag = await this.#touch(shelf, begun, now);
+    let beating: Promise<void> = Promise.resolve();
+    const beat = () => {
+      last = this.#parts.clock.now();
+      beating = beating.then(async () => {
+        begun.etag = await this.#touch(shelf, begun, last);
+      });
+      // It is thrown where the next bytes are waited for.
+      beating.catch(() => {});
+    };
+    const timer = setInterval(beat, uploadBeatMs);
+    timer.unref();
+    try {
+      for await (const chunk of body) {
+        if (this.#parts.clock.now() - last > uploadBeatMs) beat();
+        await beating;
+        yield chunk;
       }
-      yield chunk;
+    } finally {
+      clearInterval(timer);
+      await beating.catch(() => {});
     }
+    await beating;
   }
 
   async #touch(shelf: Shelf, { record, etag }: Begun, now: number): Promise<string> {
@@ -286,7 +322,10 @@ export class Uploads {
   }
 }
 
-const uploadBeatMs = 20_000;
+/** Between two signs of life of an upload, whether bytes come or not. */
+const uploadBeatMs = 5_000;
+/** Without a sign of life for so long, a retry of the upload takes it over; the watchdog fails it later (`uploadDeadMs`). */
+export const uploadLeaseMs = 15_000;
 
 export interface CheckedUpload {
   readonly name: string;
@@ -328,6 +367,22 @@ function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touc
 /** Somebody else changed or deleted the document: it is theirs. */
 function overtaken(error: unknown): void {
   if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+}
+
+/** What is left of the lease of a first upload that is under way; undefined where there is none. One that replaces a document needs replace=true. */
+function leaseLeftMs({ status, versions, touched_at }: DocumentRecord, now: number): number | undefined {
+  return status === "uploading" && versions.length === 0 ? touched_at + uploadLeaseMs - now : undefined;
+}
+
+class UploadUnderWay extends PinakesError {
+  readonly retryAfterMs: number;
+
+  constructor({ name, document_id }: DocumentRecord, retryAfterMs: number) {
+    const seconds = Math.ceil(retryAfterMs / 1_000);
+    const detail = `A document "${name}" is being uploaded: ${document_id}. If that upload broke off, send it again in ${seconds} s; or with replace=true.`;
+    super("CONFLICT", detail, { retryable: true });
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** An upload that broke off left nothing but its name: sending the file again is what its error asks for. */

@@ -60,7 +60,6 @@ describe("a folder that is no test set says what is wrong, and in which line", (
     ["no text", { corpus: '{"_id":"d1"}' }, /corpus\.jsonl:1: "text" must be a text, got nothing/],
     ["a title that is a number", { corpus: '{"_id":"d1","title":1,"text":"x"}' }, /corpus\.jsonl:1: "title" must be a text, got 1/],
     ["nothing in it", { corpus: "" }, /corpus\.jsonl: holds no document/],
-    ["a query without words", { queries: '{"_id":"q1","text":" "}' }, /queries\.jsonl:1: "text" must have 1–10000 characters/],
     ["spaces instead of tabs", { test: "q1 d1 1" }, /test\.tsv:1: must be query-id, corpus-id and score with tabs/],
     ["four columns", { test: "q1\t0\td1\t1" }, /test\.tsv:1: must be query-id/],
     ["a score in words", { test: "query-id\tcorpus-id\tscore\nq1\td1\tyes" }, /test\.tsv:2: the score must be a whole number, got "yes"/],
@@ -104,6 +103,21 @@ describe("limits of a test set", () => {
     await expect(read(withId(beirLimits.idCharsMax + 1))).rejects.toThrow(/"_id" must be a text of 1–512 characters/);
     const withQuery = (chars: number) => ({ queries: JSON.stringify({ _id: "q1", text: "x".repeat(chars) }), test: "q1\td1\t1" });
     expect((await read(withQuery(knowledgeLimits.queryCharsMax))).queries).toHaveLength(1);
-    await expect(read(withQuery(knowledgeLimits.queryCharsMax + 1))).rejects.toThrow(/"text" must have 1–10000 characters/);
+    const tooLong = {
+      queries: `${JSON.stringify({ _id: "q0", text: "x".repeat(knowledgeLimits.queryCharsMax + 1) })}\n{"_id":"q1","text":"t"}`,
+      test: "q1\td1\t1",
+    };
+    expect((await read(tooLong)).skippedQueries).toEqual([{ line: 1, id: "q0", reason: "text too long" }]);
+  });
+
+  it("queries without a text, or without a judgement, are left out and named by their line; the others are read", async () => {
+    const queries = ['{"_id":"q1","text":"words"}', '{"_id":"q2","text":" "}', '{"_id":"q3"}', '{"_id":"q4","text":"never judged"}'].join("\n");
+    const set = await read({ queries, test: "q1\td1\t1\nq2\td1\t1" });
+    expect(set.queries.map(({ id }) => id)).toEqual(["q1"]);
+    expect(set.skippedQueries).toEqual([
+      { line: 2, id: "q2", reason: "no text" },
+      { line: 3, id: "q3", reason: "no text" },
+      { line: 4, id: "q4", reason: "not judged" },
+    ]);
   });
 });

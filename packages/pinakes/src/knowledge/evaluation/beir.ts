@@ -5,7 +5,8 @@
  *   queries.jsonl       { "_id": "q1", "text": "…" }
  *   qrels/<split>.tsv   query-id ⇥ corpus-id ⇥ score, below one line of headings
  *
- * Only queries with at least one relevant document (a score above 0) are kept: the others say nothing about a ranking.
+ * Only queries with at least one relevant document (a score above 0) are kept: the others say nothing about a ranking. Those that are left
+ * out, and those without a usable text, are reported by their line.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -47,8 +48,17 @@ export interface BeirSet {
   /** Documents without any text: nothing can find them, so they are not stored. */
   readonly emptyDocuments: number;
   readonly queries: readonly JudgedQuery[];
+  /** In the order of the file. */
+  readonly skippedQueries: readonly SkippedQuery[];
   /** Of the documents, in their order: the same hash means that what was embedded before can be used again. */
   readonly contentHash: string;
+}
+
+export interface SkippedQuery {
+  /** Of queries.jsonl, from 1. */
+  readonly line: number;
+  readonly id: string;
+  readonly reason: "no text" | "text too long" | "not judged";
 }
 
 export async function readBeir(folder: string, { split = "test", limits = beirLimits }: { split?: string; limits?: BeirLimits } = {}): Promise<BeirSet> {
@@ -65,8 +75,8 @@ export async function readBeir(folder: string, { split = "test", limits = beirLi
     hash.update(`${JSON.stringify([id, text])}\n`);
   }
   if (documents.length === 0) throw invalid(`${join(folder, "corpus.jsonl")}: holds no document.`);
-  const queries = await readQueries(folder, limits);
-  const judged = await readJudgements(folder, split, { queries, documents: ids, limits });
+  const { queries, unusable } = await readQueries(folder, limits);
+  const judged = await readJudgements(folder, split, { queries, unusable, documents: ids, limits });
   const kept = [...judged].filter(([, relevant]) => [...relevant.values()].some((grade) => grade > 0));
   if (kept.length === 0) throw invalid(`${join(folder, "qrels", `${split}.tsv`)}: no query has a relevant document (a score above 0).`);
   return {
@@ -74,26 +84,40 @@ export async function readBeir(folder: string, { split = "test", limits = beirLi
     split,
     documents,
     emptyDocuments: ids.size - documents.length,
-    queries: kept.map(([id, relevant]) => ({ id, text: queries.get(id) as string, relevant })),
+    queries: kept.map(([id, relevant]) => ({ id, text: queries.get(id)?.text as string, relevant })),
+    skippedQueries: skippedAmong(queries, unusable, new Set(kept.map(([id]) => id))),
     contentHash: hash.digest("hex"),
   };
 }
 
-async function readQueries(folder: string, limits: BeirLimits): Promise<Map<string, string>> {
-  const ids = new Set<string>();
-  const queries = new Map<string, string>();
-  for await (const { record, where } of jsonLines(folder, "queries.jsonl", limits)) {
-    const id = idOf(record, where, ids, limits);
-    if (ids.size > limits.queriesMax) throw invalid(`${where}: more than ${limits.queriesMax} queries; evaluate a smaller set.`);
-    const text = textOf(record, "text", where).trim();
-    if (text === "" || text.length > knowledgeLimits.queryCharsMax) throw invalid(`${where}: "text" must have 1–${knowledgeLimits.queryCharsMax} characters.`);
-    queries.set(id, text);
-  }
-  return queries;
+interface Queries {
+  readonly queries: ReadonlyMap<string, { readonly text: string; readonly line: number }>;
+  /** By id. */
+  readonly unusable: ReadonlyMap<string, SkippedQuery>;
 }
 
-interface Known {
-  readonly queries: ReadonlyMap<string, string>;
+/** One bad line does not cost the others: what cannot be asked is left out and reported. */
+async function readQueries(folder: string, limits: BeirLimits): Promise<Queries> {
+  const ids = new Set<string>();
+  const queries = new Map<string, { readonly text: string; readonly line: number }>();
+  const unusable = new Map<string, SkippedQuery>();
+  for await (const { record, where, number: line } of jsonLines(folder, "queries.jsonl", limits)) {
+    const id = idOf(record, where, ids, limits);
+    if (ids.size > limits.queriesMax) throw invalid(`${where}: more than ${limits.queriesMax} queries; evaluate a smaller set.`);
+    const text = textOf(record, "text", where, true).trim();
+    if (text === "") unusable.set(id, { line, id, reason: "no text" });
+    else if (text.length > knowledgeLimits.queryCharsMax) unusable.set(id, { line, id, reason: "text too long" });
+    else queries.set(id, { text, line });
+  }
+  return { queries, unusable };
+}
+
+function skippedAmong(queries: Queries["queries"], unusable: Queries["unusable"], kept: ReadonlySet<string>): readonly SkippedQuery[] {
+  const unjudged = [...queries].flatMap(([id, { line }]): SkippedQuery[] => (kept.has(id) ? [] : [{ line, id, reason: "not judged" }]));
+  return [...unusable.values(), ...unjudged].toSorted((a, b) => a.line - b.line);
+}
+
+interface Known extends Queries {
   readonly documents: ReadonlySet<string>;
   readonly limits: BeirLimits;
 }
@@ -108,6 +132,7 @@ async function readJudgements(folder: string, split: string, known: Known): Prom
       throw invalid(`${where}: must be query-id, corpus-id and score with tabs between them, got ${show(line)}.`);
     if (number === 1 && Number.isNaN(grade)) continue;
     if (score === "" || !Number.isSafeInteger(grade)) throw invalid(`${where}: the score must be a whole number, got ${show(score)}.`);
+    if (known.unusable.has(query)) continue;
     if (!known.queries.has(query)) throw invalid(`${where}: query ${show(query)} is not in queries.jsonl.`);
     if (!known.documents.has(document)) throw invalid(`${where}: document ${show(document)} is not in corpus.jsonl.`);
     const relevant = judged.get(query) ?? new Map<string, number>();
@@ -120,8 +145,8 @@ async function readJudgements(folder: string, split: string, known: Known): Prom
   return judged;
 }
 
-async function* jsonLines(folder: string, file: string, limits: BeirLimits): AsyncGenerator<{ record: JsonObject; where: string }> {
-  for await (const { line, where } of lines(folder, file, limits)) {
+async function* jsonLines(folder: string, file: string, limits: BeirLimits): AsyncGenerator<{ record: JsonObject; where: string; number: number }> {
+  for await (const { line, where, number } of lines(folder, file, limits)) {
     let record: unknown;
     try {
       record = JSON.parse(line);
@@ -129,7 +154,7 @@ async function* jsonLines(folder: string, file: string, limits: BeirLimits): Asy
       throw invalid(`${where}: is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
     if (!isJsonObject(record)) throw invalid(`${where}: must be an object with "_id" and "text".`);
-    yield { record, where };
+    yield { record, where, number };
   }
 }
 

@@ -10,7 +10,7 @@ import { requireCaller, roles, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { JobRecord, Jobs, JobTools } from "../jobs/jobs.ts";
+import { Later, type JobRecord, type Jobs, type JobTools } from "../jobs/jobs.ts";
 import { notFound } from "../model/access.ts";
 import type { OpenCollection } from "../model/collections.ts";
 import { checkLimit } from "../model/list-collections.ts";
@@ -91,13 +91,15 @@ export class Evaluations {
   readonly #parts: KnowledgeParts;
   readonly #tools: EvaluationTools;
   readonly #questions: QuestionStore;
+  /** Jobs of this process that have a place. */
+  readonly #admitted = new Set<string>();
   #opening: Promise<Records> | undefined;
 
   constructor(parts: KnowledgeParts, tools: EvaluationTools) {
     this.#parts = parts;
     this.#tools = tools;
     this.#questions = new QuestionStore(parts.objects);
-    tools.jobs.register("evaluation", (scope, job, jobTools) => this.#run(scope, job, jobTools));
+    tools.jobs.register("evaluation", (scope, job, jobTools) => this.#placed(scope, job, jobTools));
   }
 
   /** Queries with the documents that should be found. */
@@ -183,22 +185,45 @@ export class Evaluations {
 
   /**
    * As a job; its result has the metrics, and the evaluation keeps those of its last runs. NOT_FOUND when the caller may not read one of
-   * the collections (any more).
+   * the collections (any more). THROTTLED when all places for runs are taken: a run has its place from here until the job ends.
    */
-  async run(caller: Caller, evaluationId: string, input: Configuration = {}): Promise<JobView> {
+  async run(caller: Caller, evaluationId: string, input: Configuration = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<JobView> {
     const configuration = readConfiguration(input, "run");
     const { collections } = await this.get(caller, evaluationId);
     await Promise.all(collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)));
     const { userId, groups, role } = caller;
-    const job = await this.#tools.jobs.start(caller.scope, {
+    const place = await this.#parts.places?.evaluations.enter(caller.scope.tenant, signal);
+    const job_id = this.#parts.newId();
+    this.#admitted.add(job_id);
+    const ended = (): void => {
+      this.#admitted.delete(job_id);
+      place?.leave();
+    };
+    const newJob = {
       kind: "evaluation",
       // No collection is called so: the job is for who started it and for admins, as the evaluation is.
       repository_id: evaluationId,
       collection_id: "",
       created_by: userId,
       input: { evaluation_id: evaluationId, configuration: { ...configuration }, who: { userId, groups: [...groups], role } },
+    } as const;
+    try {
+      return jobView(await this.#tools.jobs.start(caller.scope, newJob, { job_id, ended }));
+    } catch (error) {
+      ended();
+      throw error;
+    }
+  }
+
+  /** A run that was begun elsewhere, or is tried again, has no place yet: where there is none it goes on later. */
+  async #placed(scope: Scope, job: JobRecord, tools: JobTools): Promise<JsonObject> {
+    const run = () => this.#run(scope, job, tools);
+    const { places } = this.#parts;
+    if (places === undefined || this.#admitted.has(job.job_id)) return run();
+    const place = await places.evaluations.enter(scope.tenant, tools.signal).catch((error: unknown) => {
+      throw PinakesError.isInstance(error) && error.code === "THROTTLED" ? new Later(error.message) : error;
     });
-    return jobView(job);
+    return run().finally(() => place.leave());
   }
 
   async #run(scope: Scope, job: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {

@@ -16,7 +16,7 @@ describe("running judged queries", () => {
     metadata: {},
     citation: { repository_id: "r", collection_id: "c", document_id, filename: "", version: 1, start: 0, end: 0, quote: "" },
   });
-  const answer: SearchResult = { hits: ["b", "a", "b"].map(hit), mode_used: "hybrid", timings: { embed_ms: 1, search_ms: 2, total_ms: 3 } };
+  const answer: SearchResult = { hits: ["b", "a", "b"].map(hit), outcome: "ok", mode_used: "hybrid", timings: { embed_ms: 1, search_ms: 2, total_ms: 3 } };
   const run = (search: (input: SearchInput) => Promise<SearchResult>, signal?: AbortSignal) =>
     runQueries({
       search,

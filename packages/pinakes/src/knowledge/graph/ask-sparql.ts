@@ -29,10 +29,10 @@ export interface SparqlAcross extends SparqlSettings, QueryWishes {
   readonly query: string;
   readonly collections: readonly CollectionName[];
   /** Told what comes beside the results before the query runs; what it throws refuses the request. */
-  readonly checkMore?: ((more: QueryMore) => void) | undefined;
+  readonly checkMore?: ((more: QueryMore<CollectionName>) => void) | undefined;
 }
 
-export type SparqlFound = SparqlResult & QueryMore;
+export type SparqlFound = SparqlResult & QueryMore<CollectionName>;
 export type SparqlAnswer = SparqlFound | SparqlUpdated;
 
 export interface SparqlUpdated {

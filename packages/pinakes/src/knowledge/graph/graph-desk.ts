@@ -5,22 +5,32 @@
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid, PinakesError } from "../../domain/errors.ts";
+import type { Places } from "../../domain/query-places.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
 import type { QuadPage, QuadPattern } from "../../ports/triple-store.ts";
 import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
-import { createSparql, hideGraphs, tripleStoreSource } from "../../sparql/index.ts";
+import { createSparql, hideGraphs, tripleStoreSource, type SparqlOptions } from "../../sparql/index.ts";
 import { labelsGraph } from "../extraction/index.ts";
-import { knowledgeLimits } from "../limits.ts";
+import { knowledgeLimits, openPlaces } from "../limits.ts";
 import { archived, type Collections, type OpenCollection } from "../model/collections.ts";
 import { openOrCreate, openToQuery, type UsePieces } from "../model/open-or-create.ts";
 import type { Repositories } from "../model/repositories.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { knownAmong, type CollectionName, type QueryMore, type QueryWishes } from "../search/query-answer.ts";
-import { collectionView, type CollectionView } from "../views.ts";
-import { Shelf } from "../documents/shelf.ts";
+import { shownCollection } from "../shown-collection.ts";
+import type { CollectionView } from "../views.ts";
 import { noteUse } from "../documents/uses.ts";
-import { bounded, readSparqlSettings, readSparqlText, type SparqlAcross, type SparqlAnswer, type SparqlFound, type SparqlInput } from "./ask-sparql.ts";
+import {
+  bounded,
+  readSparqlSettings,
+  readSparqlText,
+  type SparqlAcross,
+  type SparqlAnswer,
+  type SparqlFound,
+  type SparqlInput,
+  type SparqlSettings,
+} from "./ask-sparql.ts";
 import { GraphCursors } from "./graph-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
 import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
@@ -65,6 +75,7 @@ export class GraphDesk {
   readonly #collections: Collections;
   readonly #pieces: UsePieces;
   readonly #cursors: GraphCursors;
+  readonly #places: Places;
   readonly #sparql = createSparql({ limits: { updateQuadsMax: graphLimits.updateQuadsMax } });
 
   constructor(parts: KnowledgeParts, { collections, repositories }: { readonly collections: Collections; readonly repositories: Repositories }) {
@@ -72,6 +83,7 @@ export class GraphDesk {
     this.#collections = collections;
     this.#pieces = { parts, collections, repositories };
     this.#cursors = new GraphCursors(parts);
+    this.#places = parts.places ?? openPlaces(parts.quotas);
   }
 
   /** The first triples for a collection that is not there make it, where the repository says so, as the first document does. */
@@ -95,7 +107,7 @@ export class GraphDesk {
   }
 
   /** The union over several collections, each triple with the one it is in. All of them must be the caller's to read. */
-  async matchAcross(caller: Caller, query: AcrossQuery): Promise<TriplePage<TaggedTriple> & QueryMore> {
+  async matchAcross(caller: Caller, query: AcrossQuery): Promise<TriplePage<TaggedTriple> & QueryMore<CollectionName>> {
     const { all, missing } = await this.#readableAll(caller, query.collections, query);
     const pattern = readPattern(query);
     const limit = pageLimit(query.limit);
@@ -120,7 +132,7 @@ export class GraphDesk {
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    { format, ...input }: PatternInput & { readonly format: RdfWriteFormat },
+    { format, signal, ...input }: PatternInput & { readonly format: RdfWriteFormat; readonly signal?: AbortSignal | undefined },
   ): Promise<AsyncGenerator<string, void, void>> {
     const opened = await this.#readable(caller, repositoryId, collectionId);
     const pattern = readPattern(input);
@@ -128,7 +140,7 @@ export class GraphDesk {
     if (info?.graphs === false && pattern.g === undefined) await this.#requireUnnamed(caller, opened, info.name);
     // One graph as a file of triples: its name is what was asked for.
     const named = info?.graphs === false && pattern.g !== undefined && pattern.g !== defaultGraph;
-    return writeRdf(this.#all(caller, opened, pattern, named), { format });
+    return this.#places.exports.stream(caller.scope.tenant, () => writeRdf(this.#all(caller, opened, pattern, named), { format }), signal);
   }
 
   /** What matches a pattern, or what is given. */
@@ -158,7 +170,7 @@ export class GraphDesk {
   async sparql(caller: Caller, repositoryId: string, collectionId: string, input: SparqlInput): Promise<SparqlAnswer> {
     requireCaller(caller);
     const text = readSparqlText(input);
-    const settings = readSparqlSettings(input);
+    const settings = this.#settings(caller, input);
     if ("query" in text) {
       const opened = await this.#readable(caller, repositoryId, collectionId);
       const result = await this.#sparql.query(this.#source(caller, [opened]), text.query, settings);
@@ -178,11 +190,15 @@ export class GraphDesk {
   async sparqlAcross(caller: Caller, { collections, query, checkMore, ...input }: SparqlAcross): Promise<SparqlFound> {
     requireCaller(caller);
     readSparqlText({ query });
-    const settings = readSparqlSettings(input);
+    const settings = this.#settings(caller, input);
     const { all, missing } = await this.#readableAll(caller, collections, input);
     const more = await this.#more(caller, all, missing, input);
     checkMore?.(more);
     return { ...(await this.#sparql.query(this.#source(caller, all), query, settings)), ...more };
+  }
+
+  #settings(caller: Caller, input: SparqlSettings): SparqlOptions {
+    return { ...readSparqlSettings(input), enter: () => this.#places.queries.enter(caller.scope.tenant, input.signal) };
   }
 
   async #readable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
@@ -196,7 +212,7 @@ export class GraphDesk {
     { unknown_collections }: QueryWishes,
   ): Promise<{ readonly all: readonly OpenCollection[]; readonly missing: readonly CollectionName[] }> {
     requireCaller(caller);
-    const { searchCollectionsMax: max } = knowledgeLimits;
+    const { graphCollectionsMax: max } = knowledgeLimits;
     if (!Array.isArray(names) || names.length === 0 || names.length > max)
       throw invalid(`collections: must be a list of 1 to ${max} collections as { repository, collection }.`);
     const all = new Map<string, OpenCollection>();
@@ -210,7 +226,7 @@ export class GraphDesk {
   }
 
   /** What a query may ask for beside what it finds, as searches answer it. */
-  async #more(caller: Caller, all: readonly OpenCollection[], missing: readonly CollectionName[], wishes: QueryWishes): Promise<QueryMore> {
+  async #more(caller: Caller, all: readonly OpenCollection[], missing: readonly CollectionName[], wishes: QueryWishes): Promise<QueryMore<CollectionName>> {
     return {
       ...(wishes.include_metadata === true ? { collections: await Promise.all(all.map((opened) => this.#record(caller, opened))) } : {}),
       ...(wishes.unknown_collections === "empty" ? { collection_exists: missing.length === 0, missing } : {}),
@@ -274,7 +290,7 @@ export class GraphDesk {
   }
 
   async #record(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
-    return collectionView(opened, await new Shelf(this.#parts.items, caller.scope, opened.collection).stats());
+    return shownCollection(this.#parts, caller.scope, opened);
   }
 }
 

@@ -45,6 +45,17 @@ export interface LoadError {
   readonly detail: string;
 }
 
+/** Why a load stopped before its end, with what it stored all the same; undefined where it did not. */
+export function stoppedLoad({ errors = [], read, inserted }: LoadResult): { readonly code: "INVALID" | "LIMIT_EXCEEDED"; readonly detail: string } | undefined {
+  const [first] = errors;
+  if (first === undefined) return undefined;
+  const before =
+    read === 1
+      ? `The triple before it is stored${inserted === 1 ? "" : ", as it was already"}.`
+      : `The ${read} triples before it are stored, ${inserted} of them new.`;
+  return { code: first.code === "LIMIT_EXCEEDED" ? "LIMIT_EXCEEDED" : "INVALID", detail: `${first.detail} ${read === 0 ? "Nothing was stored." : before}` };
+}
+
 interface CheckedLoad extends Omit<LoadInput, "graph"> {
   readonly graph: TermText;
 }

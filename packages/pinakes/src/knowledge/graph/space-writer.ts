@@ -13,6 +13,7 @@ import { archived } from "../model/collections.ts";
 import { requireNotHeld } from "../model/hold.ts";
 import { Library } from "../model/library.ts";
 import type { CollectionRecord } from "../model/records.ts";
+import { requireStillTaking } from "../model/taking.ts";
 import type { KnowledgeParts } from "../parts.ts";
 
 export class SpaceWriter {
@@ -28,12 +29,12 @@ export class SpaceWriter {
 
   async write(change: QuadChange): Promise<QuadChanges> {
     await this.#requireActive();
-    try {
-      return await this.#writeOpened(change);
-    } catch (error) {
+    const changes = await this.#writeOpened(change).catch((error: unknown) => {
       // The space is fenced or was purged.
       throw PinakesError.isInstance(error) && error.code === "CONFLICT" ? this.#tooLate(error) : error;
-    }
+    });
+    await requireStillTaking(this.#parts.items, this.#scope, this.#collection);
+    return changes;
   }
 
   async #writeOpened(change: QuadChange): Promise<QuadChanges> {

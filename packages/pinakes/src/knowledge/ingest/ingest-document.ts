@@ -7,7 +7,7 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
-import { chunkDocument } from "../chunking/index.ts";
+import { chunkDocument, clampedStrategy } from "../chunking/index.ts";
 import type { Shelf } from "../documents/shelf.ts";
 import { contentKey } from "../documents/upload.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
@@ -60,11 +60,12 @@ export class DocumentIngester {
     let chunks: readonly Chunk[] = [];
     try {
       const parsed = await this.#parse(work, record);
-      chunks = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
+      const cut = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
+      ({ chunks } = cut);
       const { version } = newestVersion(record);
       const graph = await extractGraph(this.#parts, { ...work, repository, collection, document: record, version, parsed, chunks });
       await this.#index(work, begun, { chunks, graph }, repository.owner ?? record.uploaded_by);
-      return await this.#finish(work, begun, strategy, { chunks, graph });
+      return await this.#finish(work, begun, { ...cut, graph });
     } catch (error) {
       await this.#takeBack(work, begun, chunks.length);
       throw error instanceof Overtaken && (await this.#isStillOurs(work, begun, error)) ? touched(error) : error;
@@ -126,6 +127,17 @@ export class DocumentIngester {
     if (chunks.length + stale.length > 0) await removeLeftovers(this.#parts, work.shelf);
   }
 
+  /** A try that was interrupted, for reasons that are not the document's, does not count: the document waits for its turn again. */
+  async giveBack(work: Ingestion): Promise<void> {
+    const found = await work.shelf.read(work.documentId);
+    if (found?.record.run !== work.run || found.record.status !== "indexing") return;
+    const { record, etag } = found;
+    const attempts = Math.max(0, record.attempts - 1);
+    const interrupted = (record.interrupted ?? 0) + 1;
+    const next: DocumentRecord = { ...record, status: "pending", attempts, interrupted, touched_at: this.#parts.clock.now() };
+    await work.shelf.write([this.#replace(work, next, etag), work.shelf.move({ from: "indexing", to: "pending" })]);
+  }
+
   /** Remembers why a try failed; the document stays on its way. */
   async note(work: Ingestion, reason: string): Promise<void> {
     const found = await work.shelf.read(work.documentId);
@@ -175,7 +187,7 @@ export class DocumentIngester {
     const { version } = newestVersion(record);
     const bytes = await this.#parts.objects.get(work.shelf.scope, contentKey(work.shelf, record.document_id, version), { signal: work.signal });
     if (bytes === undefined) throw invalid("The bytes of the document are not in the object store any more. Upload it again.");
-    const parsed = await this.#parts.parser.parse({ bytes, fileType: record.file_type }, { signal: work.signal });
+    const parsed = await this.#parts.parser.parse({ bytes, fileType: record.file_type }, { signal: work.signal, share: work.shelf.scope.tenant });
     await saveParsedText(this.#parts.objects, work.shelf, { document_id: record.document_id, version }, parsed);
     await work.alive();
     return parsed;
@@ -197,7 +209,7 @@ export class DocumentIngester {
       generation: begun.generation,
       chunks,
       embedder: await this.#parts.embedders.get(begun.model),
-      deltaId: `${record.document_id}.${record.run}.${record.attempts}`,
+      deltaId: `${record.document_id}.${record.run}.${record.attempts}${record.interrupted === undefined ? "" : `.i${record.interrupted}`}`,
       signal,
       told: (done) => this.#tell(work, begun, { done, total: chunks.length }),
     });
@@ -226,14 +238,16 @@ export class DocumentIngester {
   }
 
   /** The one moment at which the new passages become visible and the old ones stop being so. */
-  async #finish(work: Ingestion, begun: Begun, strategy: ChunkingStrategy, { chunks, graph }: Made): Promise<DocumentRecord> {
+  async #finish(work: Ingestion, begun: Begun, made: Made & CutDocument): Promise<DocumentRecord> {
+    const { chunks, graph, chunking_strategy, tokens_max } = made;
     const { record, etag } = begun.current;
     const now = this.#now();
     const chunkCount = chunks.length;
     const live: IndexedVersion = {
       ...newestVersion(record),
       run: record.run,
-      chunking_strategy: strategy,
+      chunking_strategy,
+      tokens_max,
       chunk_count: chunkCount,
       indexed_at: now,
       generation: begun.generation,
@@ -281,19 +295,26 @@ export class DocumentIngester {
   }
 }
 
+/** Passages, and how they were cut: within what the model reads. */
+export interface CutDocument extends Required<Pick<IndexedVersion, "chunking_strategy" | "tokens_max">> {
+  readonly chunks: readonly Chunk[];
+}
+
 /** Into passages; a document without any cannot be found, and says so. */
 export async function cutDocument(
-  parts: Pick<KnowledgeParts, "embedders" | "tokenizer">,
+  parts: Pick<KnowledgeParts, "embedders">,
   parsed: ParsedText,
   strategy: ChunkingStrategy,
   model: string,
   signal: AbortSignal,
-): Promise<readonly Chunk[]> {
+): Promise<CutDocument> {
   const embedder = await parts.embedders.get(model);
-  const tokenizer = await parts.tokenizer();
-  const chunks = await chunkDocument(parsed, strategy, { tokenizer, embed: (texts) => embedder.embed(texts, { signal }), signal });
+  const { tokensMax } = embedder.model;
+  const tokenizer = await embedder.tokenizer();
+  const chunking_strategy = clampedStrategy(strategy, tokensMax);
+  const chunks = await chunkDocument(parsed, chunking_strategy, { tokenizer, tokensMax, embed: (texts) => embedder.embed(texts, { signal }), signal });
   if (chunks.length === 0) throw invalid("The document holds no text.");
-  return chunks;
+  return { chunks, chunking_strategy, tokens_max: tokensMax };
 }
 
 /** What a run makes of a document. */

@@ -1,89 +1,187 @@
-/** Takes documents from the queue and ingests several at a time. What fails for a reason that may pass is tried again, what cannot is said at once. */
+/**
+ * Takes documents from the lanes of all workspaces and ingests several at a time. What fails for a reason that may pass is tried again,
+ * what cannot is said at once.
+ *
+ * A worker alone decides who is next (lanes.ts), but not how long a document takes. So a message of a workspace that has less than its share is
+ * taken also when all places are in use; when none of them gets free within `yieldMs`, the youngest document of the workspace with the most
+ * is interrupted, and goes back into its lane without a failed attempt. Nobody is interrupted for one that has as much: a workspace keeps
+ * its share, and its oldest documents come to their end. With a single place nothing is interrupted.
+ */
 import { PinakesError } from "../../domain/errors.ts";
+import { reasonOf } from "../../domain/log.ts";
 import type { ReceivedMessage } from "../../ports/queue.ts";
 import type { Activity } from "../activity.ts";
 import { Shelf } from "../documents/shelf.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { attemptsMax, Overtaken, type DocumentIngester, type Ingestion } from "./ingest-document.ts";
-import { documentsQueue, readMessage, type IngestQueue } from "./ingest-queue.ts";
+import { readMessage, type IngestQueue } from "./ingest-queue.ts";
+import type { Lane } from "./lanes.ts";
 import { removeLeftovers } from "./removals.ts";
 
 const leaseMs = 60_000;
 const beatMs = 15_000;
-const waitMs = 20_000;
-/** While others are worked on: how long a free place waits before it looks whether it should end. */
-const busyWaitMs = 1_000;
 const retryMsMax = 60_000;
+/** Most documents take less: they end by themselves before one is interrupted. Far less than the lease of the one that waits. */
+const yieldMsDefault = 5_000;
+const pauseMsMin = 10;
 
 export interface IngestMetrics {
   indexed: number;
   failed: number;
   retried: number;
+  /** Interrupted, since another workspace waited for its share of the places. */
+  yielded: number;
   active: number;
   lastError?: string;
 }
 
+/** Interrupts a document whose place another workspace has a right to. */
+class Yielded extends Error {}
+
+interface Work {
+  readonly lane: Lane;
+  readonly interrupt: AbortController;
+  /** It gave its place away, and has not ended yet. */
+  leaving: boolean;
+}
+
+interface Guest {
+  readonly lane: Lane;
+  readonly message: ReceivedMessage;
+  /** When somebody has to yield to it, in monotonic milliseconds. */
+  readonly until: number;
+}
+
+export interface IngestWorkerOptions {
+  readonly owner: string;
+  readonly places: number;
+  readonly activity: Activity;
+  readonly yieldMs?: number | undefined;
+}
+
 export class IngestWorker {
-  readonly metrics: IngestMetrics = { indexed: 0, failed: 0, retried: 0, active: 0 };
+  readonly metrics: IngestMetrics = { indexed: 0, failed: 0, retried: 0, yielded: 0, active: 0 };
   readonly #parts: KnowledgeParts;
   readonly #queue: IngestQueue;
   readonly #ingester: DocumentIngester;
   readonly #owner: string;
   readonly #places: number;
+  readonly #yieldMs: number;
   readonly #activity: Activity;
+  /** In the order in which they began. */
+  readonly #works = new Set<Work>();
+  readonly #active = new Set<Promise<void>>();
+  #guest: Guest | undefined;
 
-  constructor(
-    parts: KnowledgeParts,
-    queue: IngestQueue,
-    ingester: DocumentIngester,
-    options: { readonly owner: string; readonly places: number; readonly activity: Activity },
-  ) {
+  constructor(parts: KnowledgeParts, queue: IngestQueue, ingester: DocumentIngester, options: IngestWorkerOptions) {
     this.#parts = parts;
     this.#queue = queue;
     this.#ingester = ingester;
     this.#owner = options.owner;
     this.#places = options.places;
+    this.#yieldMs = options.yieldMs ?? yieldMsDefault;
     this.#activity = options.activity;
   }
 
-  /** Until the signal; then what is under way is given back to the queue. */
-  async run(signal: AbortSignal): Promise<void> {
-    const active = new Set<Promise<void>>();
+  /** Until the signal; then what is under way is given back to the queue. `looked` is called after every look at the lanes, with what was found. */
+  async run(signal: AbortSignal, looked: (found: number) => void = () => {}): Promise<void> {
+    const { lanes } = this.#queue;
     try {
-      while (!signal.aborted) {
-        const free = this.#places - active.size;
-        if (free === 0) {
-          await Promise.race(active);
-          continue;
-        }
-        const messages = await this.#queue.queue.receive(this.#queue.scope, documentsQueue, {
-          max: free,
-          owner: this.#owner,
-          leaseMs,
-          waitMs: active.size > 0 ? busyWaitMs : waitMs,
-          signal,
-        });
-        for (const message of messages) {
-          const handled = this.#handle(message, signal).finally(() => active.delete(handled));
-          active.add(handled);
-        }
+      for (let anew = true; !signal.aborted; anew = false) {
+        const seen = lanes.rings;
+        await lanes.refresh(anew);
+        const found = await this.#look(signal);
+        looked(found);
+        if (found === 0) await lanes.pause(seen, this.#guest === undefined ? Infinity : Math.max(pauseMsMin, this.#guest.until - performance.now()), signal);
       }
     } finally {
-      await Promise.allSettled(active);
+      await this.#returnGuest();
+      await Promise.allSettled(this.#active);
     }
   }
 
-  async #handle(message: ReceivedMessage, stop: AbortSignal): Promise<void> {
+  /** Takes what there are places for, from one lane after the other; tells how many messages moved on. */
+  async #look(signal: AbortSignal): Promise<number> {
+    const { lanes, queue, scope } = this.#queue;
+    let found = this.#seatGuest(signal) ? 1 : 0;
+    while (!signal.aborted && this.#guest === undefined) {
+      const isFull = this.#free === 0;
+      const lane = lanes.next(({ held }) => held < (isFull ? lanes.mostRunning - 1 : this.#places));
+      if (lane === undefined) break;
+      const [message] = await queue.receive(scope, lane.queue, { max: 1, owner: this.#owner, leaseMs, waitMs: 0, signal });
+      if (message === undefined) {
+        lanes.foundEmpty(lane);
+        continue;
+      }
+      lanes.served(lane);
+      found += 1;
+      // A place may have become free meanwhile.
+      if (this.#free > 0) this.#begin(lane, message, signal);
+      else this.#guest = { lane, message, until: performance.now() + this.#yieldMs };
+    }
+    return found;
+  }
+
+  get #free(): number {
+    let free = this.#places;
+    for (const { leaving } of this.#works) if (!leaving) free -= 1;
+    return free;
+  }
+
+  /** Whether the message that waits for a place has got one: a free one, or that of a document which was interrupted for it. */
+  #seatGuest(signal: AbortSignal): boolean {
+    const guest = this.#guest;
+    if (guest === undefined) return false;
+    if (this.#free === 0) {
+      if (performance.now() < guest.until) return false;
+      const most = this.#queue.lanes.mostRunning;
+      const youngest = [...this.#works].findLast(({ lane, leaving }) => !leaving && lane.running === most && most > guest.lane.held + 1);
+      if (youngest === undefined) return false;
+      youngest.leaving = true;
+      youngest.lane.running -= 1;
+      this.metrics.yielded += 1;
+      youngest.interrupt.abort(new Yielded("another workspace waits for its share of the workers"));
+    }
+    this.#guest = undefined;
+    this.#begin(guest.lane, guest.message, signal);
+    return true;
+  }
+
+  async #returnGuest(): Promise<void> {
+    const guest = this.#guest;
+    this.#guest = undefined;
+    if (guest === undefined) return;
+    // A message that cannot be given back comes back when its lease runs out.
+    await this.#queue.queue.release(this.#queue.scope, guest.message.receipt).catch((error: unknown) => {
+      this.#parts.log(`${aboutMessage(guest.message)} could not be given back to its queue: ${reasonOf(error)}`, "warn", { message: guest.message.id });
+    });
+  }
+
+  #begin(lane: Lane, message: ReceivedMessage, stop: AbortSignal): void {
+    const work: Work = { lane, interrupt: new AbortController(), leaving: false };
+    this.#works.add(work);
+    lane.held += 1;
+    lane.running += 1;
+    const handled = this.#handle(message, work, stop).finally(() => {
+      lane.held -= 1;
+      if (!work.leaving) lane.running -= 1;
+      this.#works.delete(work);
+      this.#active.delete(handled);
+      this.#queue.lanes.ring();
+    });
+    this.#active.add(handled);
+  }
+
+  async #handle(message: ReceivedMessage, { lane, interrupt }: Work, stop: AbortSignal): Promise<void> {
     this.metrics.active += 1;
-    const lost = new AbortController();
-    const signal = AbortSignal.any([stop, lost.signal]);
-    const beat = setInterval(() => this.#beat(message, lost), beatMs);
+    const signal = AbortSignal.any([stop, interrupt.signal]);
+    const beat = setInterval(() => this.#beat(message, interrupt), beatMs);
     try {
-      await this.#work(message, signal, stop);
+      await this.#work(message, lane, signal);
     } catch (error) {
       // The message comes back when its lease runs out.
       this.metrics.lastError = error instanceof Error ? error.message : String(error);
-      this.#parts.log(`document of message ${message.id}: ${this.metrics.lastError}`);
+      this.#parts.log(`ingestion of ${aboutMessage(message)} stopped and is tried again: ${reasonOf(error)}`, "error", { message: message.id });
     } finally {
       clearInterval(beat);
       this.metrics.active -= 1;
@@ -96,7 +194,7 @@ export class IngestWorker {
     });
   }
 
-  async #work(message: ReceivedMessage, signal: AbortSignal, stop: AbortSignal): Promise<void> {
+  async #work(message: ReceivedMessage, lane: Lane, signal: AbortSignal): Promise<void> {
     const { queue, scope } = this.#queue;
     const { tenant, document_id, run, ...place } = readMessage(message);
     const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(tenant), place);
@@ -111,17 +209,28 @@ export class IngestWorker {
       await queue.done(scope, message.receipt);
     } catch (error) {
       if (error instanceof Overtaken || signal.reason instanceof Overtaken) return queue.done(scope, message.receipt).catch(() => {});
-      if (stop.aborted) return queue.release(scope, message.receipt);
-      await this.#failed(message, work, error);
+      if (signal.aborted) return this.#giveBack(message, lane, work);
+      await this.#failed(message, lane, work, error);
     }
   }
 
-  async #failed(message: ReceivedMessage, work: Ingestion, error: unknown): Promise<void> {
+  /** The process ends, or another workspace has a right to the place. */
+  async #giveBack(message: ReceivedMessage, lane: Lane, work: Ingestion): Promise<void> {
+    // Where that fails the try counts, and the document is no worse off than after a crash.
+    await this.#ingester.giveBack(work).catch((error: unknown) => {
+      this.#parts.log(`the interrupted try of ${aboutMessage(message)} counts as one: ${reasonOf(error)}`, "warn", { message: message.id });
+    });
+    await this.#queue.queue.release(this.#queue.scope, message.receipt);
+    this.#queue.lanes.expect(lane.queue);
+  }
+
+  async #failed(message: ReceivedMessage, lane: Lane, work: Ingestion, error: unknown): Promise<void> {
     const { queue, scope } = this.#queue;
     const reason = error instanceof Error ? error.message : String(error);
     this.metrics.lastError = reason;
     const final = PinakesError.isInstance(error) && ["INVALID", "LIMIT_EXCEEDED", "NOT_SUPPORTED"].includes(error.code);
     const attempts = (await work.shelf.read(work.documentId))?.record.attempts ?? attemptsMax;
+    this.#tell(work, reason, { attempt: attempts, over: final || attempts >= attemptsMax });
     if (final || attempts >= attemptsMax) {
       await this.#ingester.fail(work, final ? reason : `Given up after ${attempts} tries. The last one: ${reason}`);
       this.metrics.failed += 1;
@@ -130,6 +239,26 @@ export class IngestWorker {
     }
     await this.#ingester.note(work, reason);
     this.metrics.retried += 1;
-    await queue.release(scope, message.receipt, { retryInMs: Math.min(retryMsMax, 1_000 * 2 ** (attempts - 1)) });
+    const retryInMs = Math.min(retryMsMax, 1_000 * 2 ** (attempts - 1));
+    await queue.release(scope, message.receipt, { retryInMs });
+    this.#queue.lanes.expect(lane.queue, retryInMs);
+  }
+
+  /** One line for each try that failed: what failed, where, and why. */
+  #tell({ shelf, documentId }: Ingestion, reason: string, { attempt, over }: { readonly attempt: number; readonly over: boolean }): void {
+    const { repository_id, collection_id } = shelf.place;
+    const { tenant } = shelf.scope;
+    const line = `document ${documentId} of ${tenant}/${repository_id}/${collection_id} failed (attempt ${attempt}${over ? "" : ", is tried again"}): ${reasonOf(reason)}`;
+    const fields = { workspace: tenant, repository_id, collection_id, document_id: documentId, attempt };
+    this.#parts.log(line, over ? "error" : "warn", fields);
+  }
+}
+
+function aboutMessage(message: ReceivedMessage): string {
+  try {
+    const { tenant, repository_id, collection_id, document_id } = readMessage(message);
+    return `document ${document_id} of ${tenant}/${repository_id}/${collection_id}`;
+  } catch {
+    return `message ${message.id}`;
   }
 }

@@ -75,6 +75,11 @@ export class KnowledgeWork {
     await this.#registry.remove({ kind, tenant, key: incarnation, etag });
   }
 
+  /** Who has documents that are not done; a tenant may come more than once. */
+  async *tenantsWithDocuments(): AsyncGenerator<string> {
+    for await (const { kind, tenant } of this.#registry.due(this.#clock.now())) if (kind === "documents") yield tenant;
+  }
+
   async *due(now: number): AsyncGenerator<RegisteredUnfinished> {
     for await (const entry of this.#registry.due(now)) yield unfinished(entry);
   }

@@ -1,6 +1,7 @@
 /**
- * The queue of documents, and those of the lifecycle, as a workspace's admins see them: only their own. The queue itself is the system's,
- * shared by all workspaces; a group begins with the workspace's name, and nothing else of it is shown.
+ * The queue of documents, those of the lifecycle, and that of the drop box, as a workspace's admins see them: only their own. The queue of
+ * documents is the system's: a lane of each workspace's own, shown under one name, and the one that all shared before there were lanes, of
+ * which only groups that begin with the workspace's name are shown.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -8,13 +9,18 @@ import type { Scope } from "../../domain/scope.ts";
 import type { DeadSummary } from "../../ports/queue.ts";
 import { waitingSince } from "../documents/backlog.ts";
 import { ageSeconds, deletionLag, type DeletionLag } from "../jobs/deletion-lag.ts";
-import type { DeadMessage, TopicDesk, TopicView } from "../jobs/topic-desk.ts";
+import type { DeadMessage } from "../jobs/dead-messages.ts";
+import type { DropBoxDesk } from "../jobs/drop-box-desk.ts";
+import { deadUnknown, type TopicDesk, type TopicView } from "../jobs/topic-desk.ts";
 import { notFound } from "../model/access.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { CollectionView } from "../views.ts";
-import { documentsQueue, type IngestQueue } from "./ingest-queue.ts";
+import type { IngestQueue } from "./ingest-queue.ts";
+import { sharedQueue } from "./lanes.ts";
 
 export type QueueView = TopicView;
+
+const documentsQueue = sharedQueue;
 
 interface CollectionPage {
   readonly items: readonly Pick<CollectionView, "documents_by_status" | "incarnation">[];
@@ -37,18 +43,19 @@ const lettersMax = 10_000;
 export class QueueDesk {
   readonly #queue: IngestQueue;
   readonly #topics: TopicDesk;
+  readonly #dropBox: DropBoxDesk;
   readonly #parts: Pick<KnowledgeParts, "items" | "clock">;
 
-  constructor(queue: IngestQueue, topics: TopicDesk, parts: Pick<KnowledgeParts, "items" | "clock">) {
+  constructor(queue: IngestQueue, others: { readonly topics: TopicDesk; readonly dropBox: DropBoxDesk }, parts: Pick<KnowledgeParts, "items" | "clock">) {
     this.#queue = queue;
-    this.#topics = topics;
+    ({ topics: this.#topics, dropBox: this.#dropBox } = others);
     this.#parts = parts;
   }
 
   /** From the counters of the workspace's collections, page by page. */
   async summary(caller: Caller, collections: (cursor: string | undefined) => Promise<CollectionPage>): Promise<readonly QueueView[]> {
     const scope = admin(caller);
-    const dead = this.#queue.queue.capabilities.inspectDead ? (await this.#documents(scope)).length : null;
+    const dead = deadUnknown(this.#queue.queue) ?? { dead: (await this.#documents(scope)).length };
     const { items, clock } = this.#parts;
     const sums = { waiting: 0, in_progress: 0, failed: 0 };
     let oldest: number | undefined;
@@ -65,7 +72,7 @@ export class QueueDesk {
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
     const oldest_age_seconds = oldest === undefined ? null : ageSeconds(clock.now(), oldest);
-    return [{ name: documentsQueue, ...sums, dead, oldest_age_seconds }, ...(await this.#topics.summary(scope))];
+    return [{ name: documentsQueue, ...sums, ...dead, oldest_age_seconds }, ...(await this.#topics.summary(scope)), ...(await this.#dropBox.summary(scope))];
   }
 
   /** How far the workspace's deletes are behind; `secondsMax` is the age at which that is warned of. */
@@ -76,6 +83,7 @@ export class QueueDesk {
   async dead(caller: Caller, queue: string): Promise<readonly (DeadDocument | DeadMessage)[]> {
     const scope = admin(caller);
     if (queue === documentsQueue) return this.#documents(scope);
+    if (this.#dropBox.has(scope, queue)) return this.#dropBox.dead(scope);
     await this.#requireTopic(queue);
     return this.#topics.dead(scope, queue);
   }
@@ -83,37 +91,46 @@ export class QueueDesk {
   async #documents(scope: Scope): Promise<readonly DeadDocument[]> {
     const prefix = `${scope.tenant}:`;
     const found: DeadDocument[] = [];
-    let cursor: string | undefined;
-    let seen = 0;
-    do {
-      const page = await this.#queue.queue.dead.list(this.#queue.scope, documentsQueue, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
-      seen += page.letters.length;
-      for (const letter of page.letters) if (letter.group.startsWith(prefix)) found.push(deadView(letter, prefix));
-      cursor = page.cursor;
-    } while (cursor !== undefined && seen < lettersMax);
-    return found;
+    for (const queue of this.#queue.queuesOf(scope.tenant)) {
+      let cursor: string | undefined;
+      let seen = 0;
+      do {
+        const page = await this.#queue.queue.dead.list(this.#queue.scope, queue, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
+        seen += page.letters.length;
+        for (const letter of page.letters) if (letter.group.startsWith(prefix)) found.push(deadView(letter, prefix));
+        cursor = page.cursor;
+      } while (cursor !== undefined && seen < lettersMax);
+    }
+    return found.toSorted((a, b) => (a.dead_at < b.dead_at ? -1 : a.dead_at > b.dead_at ? 1 : 0));
   }
 
   async redrive(caller: Caller, queue: string, deadId: string): Promise<void> {
     const scope = admin(caller);
     if (queue !== documentsQueue) {
-      await this.#requireTopic(queue);
-      if (!(await this.#topics.redrive(scope, queue, deadId))) throw notFound(`dead letter "${deadId}"`);
+      const isBox = this.#dropBox.has(scope, queue);
+      if (!isBox) await this.#requireTopic(queue);
+      if (!(await (isBox ? this.#dropBox.redrive(scope, deadId) : this.#topics.redrive(scope, queue, deadId)))) throw notFound(`dead letter "${deadId}"`);
       return;
     }
-    const key = keyOf(scope, deadId);
-    if ((await this.#queue.queue.dead.inspect(this.#queue.scope, queue, key)) === undefined) throw notFound(`dead letter "${deadId}"`);
-    await this.#queue.queue.dead.redrive(this.#queue.scope, queue, key);
+    if (!(await this.#queue.redrive(scope.tenant, keyOf(scope, deadId)))) throw notFound(`dead letter "${deadId}"`);
   }
 
   async discard(caller: Caller, queue: string, deadId: string): Promise<void> {
     const scope = admin(caller);
-    if (queue !== documentsQueue) await this.#requireTopic(queue);
-    const gone =
-      queue === documentsQueue
-        ? await this.#queue.queue.dead.discard(this.#queue.scope, queue, keyOf(scope, deadId))
+    const isBox = this.#dropBox.has(scope, queue);
+    if (queue !== documentsQueue && !isBox) await this.#requireTopic(queue);
+    const gone = isBox
+      ? await this.#dropBox.discard(scope, deadId)
+      : queue === documentsQueue
+        ? await this.#discardDocument(scope, deadId)
         : await this.#topics.discard(scope, queue, deadId);
     if (!gone) throw notFound(`dead letter "${deadId}"`);
+  }
+
+  async #discardDocument(scope: Scope, deadId: string): Promise<boolean> {
+    const key = keyOf(scope, deadId);
+    for (const queue of this.#queue.queuesOf(scope.tenant)) if (await this.#queue.queue.dead.discard(this.#queue.scope, queue, key)) return true;
+    return false;
   }
 
   async #requireTopic(queue: string): Promise<void> {

@@ -138,7 +138,7 @@ export class Reindexer {
     const parsed = await readParsedText(this.#parts.objects, shelf, record.document_id, live.version);
     if (parsed === undefined) throw new PinakesError("CORRUPT", `The text of document ${record.document_id} is missing. Upload it again, with replace=true.`);
     const strategy = record.chunking_override ?? effectiveChunking(work.repository, work.collection);
-    const chunks = await cutDocument(this.#parts, parsed, strategy, next.embedding_model, tools.signal);
+    const { chunks, ...cut } = await cutDocument(this.#parts, parsed, strategy, next.embedding_model, tools.signal);
     const range = { run: live.run, chunk_count: chunks.length, generation: next.generation };
     const begin = () => beginPreparation(shelf, record.document_id, range, this.#parts.clock.now());
     await shelf.write([begin()]);
@@ -157,7 +157,7 @@ export class Reindexer {
     });
     const mark = sourceMark(range);
     const indexed_at = isoTime(this.#parts.clock.now());
-    const prepared: IndexedVersion = { ...live, ...range, chunking_strategy: strategy, indexed_at };
+    const prepared: IndexedVersion = { ...live, ...range, ...cut, indexed_at };
     const replaced = (next_: DocumentRecord) =>
       ({ op: "replace", document: shelf.document(itemIds.document(record.document_id), next_), ifMatch: etag }) as const;
     try {

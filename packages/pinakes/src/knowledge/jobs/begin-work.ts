@@ -2,6 +2,7 @@
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
+import { requireEtag } from "../model/conditions.ts";
 import { decideCollection, requirePurge } from "../model/access.ts";
 import { lifeOf } from "../model/collection-catalogue.ts";
 import { archived } from "../model/collections.ts";
@@ -25,7 +26,7 @@ export interface DeleteOptions {
 }
 
 export async function deleteRepository(
-  { repositories, jobs }: Pick<Services, "repositories" | "jobs">,
+  { repositories, jobs, repositoryDeletion }: Pick<Services, "repositories" | "jobs" | "repositoryDeletion">,
   caller: Caller,
   repositoryId: string,
   { confirm, ifMatch }: Pick<DeleteOptions, "confirm" | "ifMatch">,
@@ -33,7 +34,10 @@ export async function deleteRepository(
   const { record, etag } = await repositories.get(caller, repositoryId, "ADMIN", "Deleting");
   requireEtag(etag, ifMatch, `Repository "${repositoryId}"`);
   if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
-  return startJob(jobs, caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+  const job = await startJob(jobs, caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+  // From the answer on nothing is taken that the job would remove, also where the job waits for another process.
+  await repositoryDeletion.close(caller.scope, record);
+  return job;
 }
 
 export async function deleteCollection(
@@ -45,7 +49,7 @@ export async function deleteCollection(
 ): Promise<JobView> {
   const { confirm, incarnation } = options;
   const purge = options.purge === true;
-  const opened = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", deleted: purge, incarnation });
+  const opened = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", ending: true, deleted: purge, incarnation });
   const { collection, repository } = opened;
   requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
   // Without a trash every delete is one that cannot be undone.
@@ -113,10 +117,4 @@ export async function reindexCollection(
   if (embedding_model !== undefined) await parts.embedders.get(embedding_model);
   const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
   return startJob(jobs, caller, { kind: "reindex", ...lifeOf(collection), ...fields }, false);
-}
-
-/** Before long work begins. What changes while it goes on does not stop it. */
-function requireEtag(currentEtag: string, wanted: string | undefined, what: string): void {
-  if (wanted === undefined || wanted === currentEtag) return;
-  throw new PinakesError("PRECONDITION_FAILED", `${what} has changed since it was read; read it again.`, { currentEtag });
 }

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { days, defineContainer, type Stored } from "../../containers/index.ts";
+import { reasonOf } from "../../domain/log.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -20,6 +21,7 @@ export const jobKinds = [
   "restore",
   "reindex",
   "delete-repository",
+  "delete-documents",
   "pipeline",
   "evaluation",
   "import",
@@ -111,13 +113,18 @@ export class Jobs {
     this.#runners.set(kind, runner);
   }
 
-  /** Queued durably; runs in this process right away, or in another when this one dies. */
-  async start(scope: Scope, input: NewJob): Promise<JobRecord> {
-    const job_id = this.#parts.newId();
+  /** Queued durably; runs in this process right away, or in another when this one dies. `ended`: once the run in this process is over, however it ended. */
+  async start(
+    scope: Scope,
+    input: NewJob,
+    { job_id = this.#parts.newId(), ended }: { readonly job_id?: string; readonly ended?: () => void } = {},
+  ): Promise<JobRecord> {
     const { repository_id, collection_id } = input;
     await this.#registry.mark({ kind: "job", tenant: scope.tenant, repository_id, collection_id, incarnation: job_id }, this.#parts.clock.now() + silentMsMax);
     const job = await this.note(scope, input, job_id);
-    void this.run(scope, job_id).catch((error: unknown) => this.#parts.log(`job ${job_id}: ${String(error)}`));
+    void this.run(scope, job_id)
+      .catch((error: unknown) => this.#parts.log(`job ${job_id} of ${scope.tenant}: ${reasonOf(error)}`, "error"))
+      .finally(ended);
     return job;
   }
 
@@ -194,7 +201,7 @@ export class Jobs {
       return { ...record, status: "queued", error: null, attempts: 0 };
     });
     await this.#registry.mark({ kind: "job", tenant: scope.tenant, repository_id: job.repository_id, collection_id: job.collection_id, incarnation: jobId }, 0);
-    void this.run(scope, jobId).catch((error: unknown) => this.#parts.log(`job ${jobId}: ${String(error)}`));
+    void this.run(scope, jobId).catch((error: unknown) => this.#parts.log(`job ${jobId} of ${scope.tenant}: ${reasonOf(error)}`, "error"));
     return job;
   }
 
@@ -248,6 +255,9 @@ export class Jobs {
     const message = error instanceof Error ? error.message : String(error);
     const passing = !PinakesError.isInstance(error) || error.retryable || error.code === "PRECONDITION_FAILED" || error.code === "INTERNAL";
     const again = passing && job.attempts < attemptsMax;
+    const { job_id, kind, attempts, repository_id, collection_id } = job;
+    const line = `job ${job_id} (${kind}) of ${scope.tenant}/${repository_id}/${collection_id} failed (attempt ${attempts}${again ? ", is tried again" : ""}): ${reasonOf(error)}`;
+    this.#parts.log(line, again ? "warn" : "error", { workspace: scope.tenant, job_id, kind, repository_id, collection_id, attempt: attempts });
     return this.#update(scope, job.job_id, (record) =>
       record.status === "running" ? { ...record, status: again ? "running" : "failed", error: message } : record,
     );

@@ -3,12 +3,12 @@
  * whose a message is stands in it. A message that does not say so is one of the source, or of nobody: those are shown where the source's
  * messages lead to, in the workspace `default`.
  */
-import { hash } from "node:crypto";
 import { isJsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { lifecycleTenant, type Lifecycle } from "../../lifecycle/index.ts";
-import type { DeadKey, DeadLetter } from "../../ports/queue.ts";
+import type { DeadLetter, Queue } from "../../ports/queue.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import { deadMessages, discardMessage, redriveMessage, type DeadMessage, type Letterbox } from "./dead-messages.ts";
 import { ageSeconds, unfinishedOperations } from "./deletion-lag.ts";
 
 export interface TopicView {
@@ -16,26 +16,15 @@ export interface TopicView {
   readonly waiting: number;
   readonly in_progress: number;
   readonly failed: number;
-  /** Null where the queue's own tools show dead letters, and nothing else can. */
+  /** Null where it cannot be known what is the workspace's own. */
   readonly dead: number | null;
+  /** Why `dead` is null; absent where it is a number. */
+  readonly dead_unknown?: string;
   /** How long the oldest of what waits or is in progress has been there; null where there is none. */
   readonly oldest_age_seconds: number | null;
 }
 
-export interface DeadMessage {
-  readonly dead_id: string;
-  readonly cause: DeadLetter["cause"];
-  readonly reason: string | null;
-  readonly dead_at: string;
-  readonly failures: number;
-  /** The message as it came. */
-  readonly message: DeadLetter["body"];
-}
-
 const sharedWorkspace = "default";
-const pageLetters = 100;
-/** Letters of all workspaces that are looked at for one answer. */
-const lettersMax = 1_000;
 
 export class TopicDesk {
   readonly #parts: KnowledgeParts;
@@ -60,63 +49,34 @@ export class TopicDesk {
     const rows = (await unfinishedOperations(items, scope)).flatMap(({ status, stores, created_at }) =>
       stores.map((row) => ({ ...row, stuck: status === "failed", since: Date.parse(created_at) })),
     );
-    const { inspectDead } = this.#parts.queue.capabilities;
+    const unknown = deadUnknown(this.#parts.queue);
     const views: TopicView[] = [];
     for (const name of await this.topics()) {
       const own = rows.filter(({ topic, status }) => topic === name && (status === "waiting" || status === "sent"));
       const failed = own.filter(({ stuck, error }) => stuck && error !== null).length;
       const in_progress = own.filter(({ status }) => status === "sent").length;
       const oldest_age_seconds = own.length === 0 ? null : ageSeconds(clock.now(), Math.min(...own.map(({ since }) => since)));
-      const dead = inspectDead ? (await this.dead(scope, name)).length : null;
-      views.push({ name, waiting: own.length - in_progress, in_progress, failed, dead, oldest_age_seconds });
+      const dead = unknown === undefined ? { dead: (await this.dead(scope, name)).length } : unknown;
+      views.push({ name, waiting: own.length - in_progress, in_progress, failed, ...dead, oldest_age_seconds });
     }
     return views;
   }
 
   async dead(scope: Scope, topic: string): Promise<readonly DeadMessage[]> {
-    return (await this.#letters(scope, topic)).map(({ group, id, cause, reason, deadAt, failures, body }) => ({
-      dead_id: deadId({ group, id }),
-      cause,
-      reason: reason ?? null,
-      dead_at: new Date(deadAt).toISOString(),
-      failures,
-      message: body,
-    }));
+    return deadMessages(this.#box(scope, topic));
   }
 
   /** Tells whether it was there. */
   async redrive(scope: Scope, topic: string, id: string): Promise<boolean> {
-    const letter = await this.#find(scope, topic, id);
-    if (letter === undefined) return false;
-    await this.#parts.queue.dead.redrive(this.#scope, topic, letter);
-    return true;
+    return redriveMessage(this.#box(scope, topic), id);
   }
 
   async discard(scope: Scope, topic: string, id: string): Promise<boolean> {
-    const letter = await this.#find(scope, topic, id);
-    return letter !== undefined && this.#parts.queue.dead.discard(this.#scope, topic, letter);
+    return discardMessage(this.#box(scope, topic), id);
   }
 
-  async #find(scope: Scope, topic: string, id: string): Promise<DeadKey | undefined> {
-    const found = (await this.#letters(scope, topic)).find((letter) => deadId(letter) === id);
-    return found === undefined ? undefined : { group: found.group, id: found.id };
-  }
-
-  async #letters({ tenant }: Scope, topic: string): Promise<readonly DeadLetter[]> {
-    const { dead } = this.#parts.queue;
-    const found: DeadLetter[] = [];
-    let cursor: string | undefined;
-    let seen = 0;
-    do {
-      const page = await dead.list(this.#scope, topic, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
-      seen += page.letters.length;
-      for (const { group, id } of page.letters) {
-        const letter = await dead.inspect(this.#scope, topic, { group, id });
-        if (letter !== undefined && workspaceOf(letter) === tenant) found.push(letter);
-      }
-      cursor = page.cursor;
-    } while (cursor !== undefined && seen < lettersMax);
-    return found;
+  #box({ tenant }: Scope, topic: string): Letterbox {
+    return { queue: this.#parts.queue, scope: this.#scope, name: topic, isOwn: (letter) => workspaceOf(letter) === tenant };
   }
 }
 
@@ -125,7 +85,9 @@ function workspaceOf({ body }: DeadLetter): string {
   return typeof named === "string" ? named : sharedWorkspace;
 }
 
-/** Groups of a message that came from outside can hold anything; this is fit for an address. */
-function deadId({ group, id }: DeadKey): string {
-  return hash("sha256", JSON.stringify([group, id]), "hex").slice(0, 40);
+/** Of a queue that all workspaces share: where its letters cannot be looked into, nobody can tell whose they are. Undefined where they can. */
+export function deadUnknown({ capabilities: { driver, inspectDead } }: Pick<Queue, "capabilities">): Pick<TopicView, "dead" | "dead_unknown"> | undefined {
+  if (inspectDead) return undefined;
+  const why = `All workspaces share this queue, and the dead letters of ${driver} cannot be told apart by workspace here; its own tools show them.`;
+  return { dead: null, dead_unknown: why };
 }

@@ -4,6 +4,7 @@ import type { Catalogue, Life, Operation } from "../../lifecycle/index.ts";
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { tellJob } from "../jobs/operation-jobs.ts";
+import { ownVectorsName } from "../own-vectors.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { personalRepositoryId } from "./ids.ts";
 import { collectionDocument, collectionItemId, isLive, type Library } from "./library.ts";
@@ -56,6 +57,11 @@ export class CollectionCatalogue implements Catalogue {
   async knows(scope: Scope, incarnation: string): Promise<boolean> {
     const { items } = await this.#parts.items.query(scope, this.container, { index: "byIncarnation", equals: { incarnation, kind: "collection" }, limit: 1 });
     return items.length > 0;
+  }
+
+  /** A purge refuses this name for ever, also where it never held a row (stores/vectors-store.ts). */
+  async ended(scope: Scope, incarnation: string): Promise<boolean> {
+    return (await this.#parts.vectors.remains(scope, ownVectorsName(incarnation))).status === "deleted";
   }
 
   async told(scope: Scope, operation: Operation): Promise<void> {

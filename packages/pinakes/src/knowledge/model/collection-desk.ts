@@ -1,23 +1,28 @@
 /** Collections as callers see them: each with its counters. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { Shelf } from "../documents/shelf.ts";
-import type { ListPage } from "../paging.ts";
+import type { Pipelines } from "../pipelines/index.ts";
+import type { ListPage, Totalled } from "../paging.ts";
 import type { KnowledgeParts } from "../parts.ts";
-import { collectionView, recordEtag, type CollectionChange, type CollectionView } from "../views.ts";
+import { shownCollection } from "../shown-collection.ts";
+import { collectionView, recordEtag, type CollectionChange, type CollectionView, type Warned } from "../views.ts";
+import { conditionOn } from "./conditions.ts";
+import { chunkingWarnings } from "./chunking-warnings.ts";
+import { effectiveChunking } from "./collection-fields.ts";
 import type { CollectionArchiving } from "./archive-collection.ts";
 import type { CollectionPatch, Collections, NewCollection, OpenCollection, OpenOptions } from "./collections.ts";
 import type { CollectionLists } from "./gather-collections.ts";
 import { personalAlias, personalRepositoryId } from "./ids.ts";
-import type { Stored } from "./library.ts";
 import type { CollectionQuery } from "./list-collections.ts";
-import type { StatsRecord } from "./records.ts";
 import type { Repositories } from "./repositories.ts";
 
 /** Also one in the trash, and which of the lives that had the id. */
 export type CollectionChoice = Pick<OpenOptions, "deleted" | "incarnation">;
 
+/** What makes the pipelines that a new collection names, together with it. */
+type NewPipelines = Pick<Pipelines, "createWith">;
+
 interface CollectionDeskPieces {
-  readonly parts: Pick<KnowledgeParts, "items">;
+  readonly parts: Pick<KnowledgeParts, "items" | "vectors" | "embedders">;
   readonly repositories: Repositories;
   readonly collections: Collections;
   readonly lists: CollectionLists;
@@ -31,17 +36,24 @@ export class CollectionDesk {
     this.#pieces = pieces;
   }
 
-  async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
-    return collectionView(await this.#pieces.collections.create(caller, repositoryId, input), undefined);
+  async create(caller: Caller, repositoryId: string, input: NewCollection, pipelines: NewPipelines): Promise<Warned<CollectionView>> {
+    const opened = await pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
+      this.#pieces.collections.create(caller, repositoryId, input, complete),
+    );
+    const warnings = await this.#warnings(opened);
+    return { ...collectionView(opened, undefined, 0), ...(warnings.length === 0 ? {} : { warnings }) };
   }
 
   async get(caller: Caller, repositoryId: string, collectionId: string, options: CollectionChoice = {}): Promise<CollectionView> {
     return this.#view(caller, await this.#pieces.collections.open(caller, repositoryId, collectionId, options));
   }
 
-  async list(caller: Caller, query: CollectionQuery): Promise<ListPage<CollectionView>> {
-    const page = await this.#pieces.lists.list(caller, await this.#withRepository(caller, query));
-    return { items: await Promise.all(page.items.map((opened) => this.#view(caller, opened))), next_cursor: page.cursor ?? null };
+  async list(caller: Caller, { include_total, ...query }: CollectionQuery & Totalled): Promise<ListPage<CollectionView>> {
+    const asked = await this.#withRepository(caller, query);
+    const page = await this.#pieces.lists.list(caller, asked);
+    const items = await Promise.all(page.items.map((opened) => this.#view(caller, opened)));
+    const total = include_total === true ? { total: await this.#pieces.lists.count(caller, asked) } : {};
+    return { items, next_cursor: page.cursor ?? null, ...total };
   }
 
   async count(caller: Caller, query: CollectionQuery): Promise<number> {
@@ -49,29 +61,37 @@ export class CollectionDesk {
   }
 
   async update(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionChange> {
-    const opened = await this.#pieces.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch));
-    const stats = await this.#stats(caller, opened);
-    const stale = patch.chunking_strategy !== undefined && (stats?.record.document_count ?? 0) > 0;
+    const opened = await conditionOn(
+      `Collection "${collectionId}"`,
+      this.#pieces.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch)),
+    );
+    const shown = await this.#view(caller, opened);
+    const stale = patch.chunking_strategy !== undefined && shown.document_count > 0;
     const warnings = stale
-      ? [`The ${stats?.record.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`]
+      ? [`The ${shown.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`]
       : [];
-    return { ...collectionView(opened, stats), warnings };
+    const cut = patch.chunking_strategy === undefined ? [] : await this.#warnings(opened);
+    return { ...shown, warnings: [...warnings, ...cut] };
+  }
+
+  /** Only of what the collection itself says: defaults are cut down without a word. */
+  async #warnings({ repository, collection }: OpenCollection): Promise<readonly string[]> {
+    if (collection.chunking_strategy === null) return [];
+    return chunkingWarnings(this.#pieces.parts, effectiveChunking(repository, collection), collection.embedding_model);
   }
 
   async archive(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    return this.#view(caller, await this.#pieces.archiving.archive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) }));
+    const archived = this.#pieces.archiving.archive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
+    return this.#view(caller, await conditionOn(`Collection "${collectionId}"`, archived));
   }
 
   async unarchive(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    return this.#view(caller, await this.#pieces.archiving.unarchive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) }));
+    const unarchived = this.#pieces.archiving.unarchive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
+    return this.#view(caller, await conditionOn(`Collection "${collectionId}"`, unarchived));
   }
 
   async #view(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
-    return collectionView(opened, await this.#stats(caller, opened));
-  }
-
-  async #stats(caller: Caller, { collection }: OpenCollection): Promise<Stored<StatsRecord> | undefined> {
-    return new Shelf(this.#pieces.parts.items, caller.scope, collection).stats();
+    return shownCollection(this.#pieces.parts, caller.scope, opened);
   }
 
   /** Whose id the list's query has; one that the caller may not see is not there. */

@@ -5,6 +5,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { checkChatModel } from "../extraction/index.ts";
 import type { KnowledgeParts } from "../parts.ts";
+import type { NewPipeline } from "../pipelines/index.ts";
 import { decideCollection, notFound, requireLevel, type Decision, type Level } from "./access.ts";
 import { checkPatchFields } from "./check-fields.ts";
 import { checkFields, type CollectionFields } from "./collection-fields.ts";
@@ -17,11 +18,14 @@ import { markedName, named, newCollection } from "./new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import type { Repositories } from "./repositories.ts";
 import { TagRows } from "./tag-rows.ts";
+import { requireTaking } from "./taking.ts";
 import { isoTime, laterThan } from "./times.ts";
 
 export interface NewCollection extends CollectionFields {
   readonly collection_id?: string | undefined;
   readonly embedding_model?: string | undefined;
+  /** Made together with the collection, all or none. */
+  readonly pipelines?: readonly NewPipeline[] | undefined;
 }
 
 export interface CollectionPatch extends CollectionFields {
@@ -37,6 +41,8 @@ export interface OpenOptions {
   readonly action?: string;
   /** Also one that is deleted. */
   readonly deleted?: boolean;
+  /** What only takes away goes on while the repository is being deleted. */
+  readonly ending?: boolean;
   /** With `deleted`: which of the lives that had the id. */
   readonly incarnation?: string | undefined;
 }
@@ -73,12 +79,19 @@ export class Collections {
     this.#tags = new TagRows(parts.items);
   }
 
-  async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<OpenCollection> {
+  /** `complete` may add to the record before it is stored, and throws what forbids it. */
+  async create(
+    caller: Caller,
+    repositoryId: string,
+    input: NewCollection,
+    complete: (opened: Omit<OpenCollection, "etag">) => Promise<CollectionRecord> = async ({ collection }) => collection,
+  ): Promise<OpenCollection> {
     const scope = requireCaller(caller);
     const { record: repository } = await this.#repositories.get(caller, repositoryId, "READ");
     if (repository.owner === null && caller.role === "user" && !repository.allow_user_collections)
       throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository.repository_id}".`);
-    const record = this.#newRecord(caller, repository, input);
+    const fresh = this.#newRecord(caller, repository, input);
+    const record = await complete({ repository, collection: fresh, decision: decideCollection(caller, repository, fresh) });
     await this.#tags.add(scope, record);
     for (let former: Stored<CollectionRecord> | undefined; ;) {
       try {
@@ -121,7 +134,10 @@ export class Collections {
     if (decision.level === null) throw notFound(what);
     if (!isLive(found.record) && options.deleted !== true) throw deletedNow(found.record, what, decision.level);
     requireLevel(decision, options.needed ?? "READ", what, options.action ?? "This");
-    if (options.needed !== undefined && options.needed !== "READ") requireNotHeld(found.record);
+    if (options.needed !== undefined && options.needed !== "READ") {
+      if (options.ending !== true) requireTaking(parent.record);
+      requireNotHeld(found.record);
+    }
     return { repository: parent.record, collection: found.record, etag: found.etag, decision };
   }
 

@@ -40,6 +40,11 @@ export class RepositoryDeletion {
     }
   }
 
+  /** From here on writers are refused. Only of this life: one that was made anew after the job was done is another's. */
+  async close(scope: Scope, { repository_id, created_at }: Pick<RepositoryRecord, "repository_id" | "created_at">): Promise<void> {
+    await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS", (found) => found.created_at === created_at && found.status === "ACTIVE");
+  }
+
   /** A store that is down is waited for: the job goes on when the collection is gone. */
   async #purge(scope: Scope, life: Life, createdBy: string): Promise<void> {
     try {
@@ -56,11 +61,16 @@ export class RepositoryDeletion {
     throw new Later(`Collection "${life.collection_id}" is still in ${waiting.join(", ")}.`);
   }
 
-  /** From here on nobody makes a collection in it. */
-  async #mark(scope: Scope, repositoryId: string, status: RepositoryRecord["status"]): Promise<boolean> {
+  /** From here on nobody makes a collection in it, or adds to one. */
+  async #mark(
+    scope: Scope,
+    repositoryId: string,
+    status: RepositoryRecord["status"],
+    isMeant: (found: RepositoryRecord) => boolean = () => true,
+  ): Promise<boolean> {
     for (;;) {
       const found = await this.#library.repository(scope, repositoryId);
-      if (found === undefined) return false;
+      if (found === undefined || !isMeant(found.record)) return false;
       const record: RepositoryRecord = { ...found.record, status, updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()) };
       try {
         await this.#library.batch(scope, repositoryId, [{ op: "replace", document: repositoryDocument(record), ifMatch: found.etag }]);

@@ -5,6 +5,7 @@
 import { PinakesError, show } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { Operation } from "../../ports/item-store.ts";
 import type { AppendInput, VectorRow } from "../../vectors/index.ts";
 import { appendCompacting } from "../append-compacting.ts";
 import { ownVectorsName } from "../own-vectors.ts";
@@ -20,6 +21,7 @@ import { checkId } from "./names.ts";
 import { named, newCollection } from "./new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
 import type { Repositories } from "./repositories.ts";
+import { requireTaking } from "./taking.ts";
 import { isoTime, laterThan } from "./times.ts";
 
 /** Where a migration puts something: a repository, or a user's own. */
@@ -174,7 +176,8 @@ export class Intake {
 
   /** CONFLICT where another migration holds it. */
   async hold(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
-    await this.#change(scope, ids, (record) => heldBy(record, migration_id));
+    // A repository that is being deleted takes no migration into its collections, either.
+    await this.#change(scope, ids, (record) => heldBy(record, migration_id), [{ op: "check", id: itemIds.repository, where: { status: "ACTIVE" } }]);
   }
 
   /** Nothing happens where it is not held, or held by another. */
@@ -224,6 +227,7 @@ export class Intake {
     scope: Scope,
     { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">,
     change: (record: CollectionRecord) => CollectionRecord | undefined,
+    checks: readonly Operation[] = [],
   ): Promise<void> {
     for (;;) {
       const found = await this.#library.collection(scope, repository_id, collection_id);
@@ -233,10 +237,15 @@ export class Intake {
       invariant(next.incarnation === found.record.incarnation, "INTERNAL", "a hold changes no life");
       const updated_at = laterThan(found.record.updated_at, this.#parts.clock.now());
       try {
-        await this.#library.batch(scope, repository_id, [{ op: "replace", document: collectionDocument(named({ ...next, updated_at })), ifMatch: found.etag }]);
+        await this.#library.batch(scope, repository_id, [
+          { op: "replace", document: collectionDocument(named({ ...next, updated_at })), ifMatch: found.etag },
+          ...checks,
+        ]);
         return;
       } catch (error) {
         if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        const repository = (await this.#library.repository(scope, repository_id))?.record;
+        if (checks.length > 0 && repository !== undefined) requireTaking(repository);
       }
     }
   }

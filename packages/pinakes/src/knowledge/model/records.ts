@@ -194,6 +194,8 @@ export interface IndexedVersion extends VersionInfo {
   /** The run that made them: part of the passages' ids. */
   readonly run: number;
   readonly chunking_strategy: ChunkingStrategy;
+  /** What the model reads at once: no passage takes more. Absent: cut before this was heeded, so some may be longer (doctor says so). */
+  readonly tokens_max?: number;
   readonly chunk_count: number;
   readonly indexed_at: string;
   readonly generation: number;
@@ -214,6 +216,8 @@ export interface DocumentRecord {
   readonly error: string | null;
   /** Tries of the ingestion under way. */
   readonly attempts: number;
+  /** Tries that were interrupted and do not count as attempts: what each of them stored has a name of its own. */
+  readonly interrupted?: number;
   /** Passages embedded so far, and of how many. */
   readonly progress: { readonly done: number; readonly total: number } | null;
   /** The newest version's; 0 and absent until its bytes are here. */
@@ -241,6 +245,16 @@ export interface DocumentRecord {
   readonly touched_at: number;
   /** As of a collection. */
   readonly imported?: JsonObject;
+  /** Set by a repair that did not find bytes which the record names. All the rest stays as it was, until they are back (RFC 0016). */
+  readonly missing?: MissingBytes;
+}
+
+export interface MissingBytes {
+  readonly versions: readonly number[];
+  readonly since: string;
+  /** What the document was before. */
+  readonly status: DocumentStatus;
+  readonly error: string | null;
 }
 
 export interface DocumentGraph {

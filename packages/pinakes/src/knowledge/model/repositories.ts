@@ -6,6 +6,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { checkChatModel, readGraphSettings, type GraphSettings } from "../extraction/index.ts";
+import { knowledgeLimits } from "../limits.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { decideRepository, notFound, requireLevel, type Level } from "./access.ts";
 import { checkPatchFields } from "./check-fields.ts";
@@ -118,6 +119,18 @@ export class Repositories {
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < options.limit);
     return { items, ...(cursor === undefined ? {} : { cursor }) };
+  }
+
+  /** Those that the caller may see. Read one by one, since who may see one is no part of an index. */
+  async count(caller: Caller): Promise<number> {
+    let sum = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await this.list(caller, { limit: knowledgeLimits.pageItemsMax, cursor });
+      sum += page.items.length;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return sum;
   }
 
   /** The settings of who may use a repository are the admins'; nobody else changes a repository. */

@@ -168,7 +168,7 @@ describe("events from an SQS queue", () => {
     return Number(Attributes?.["ApproximateNumberOfMessages"]) + Number(Attributes?.["ApproximateNumberOfMessagesNotVisible"]);
   };
 
-  it("R-LISA-21 are carried out in the pipeline they concern, and taken from the queue only then", { timeout: 60_000 }, async () => {
+  it("R-LISA-21 are carried out in the pipeline they concern, and taken from the queue only then", async () => {
     const { QueueUrl: url } = (await sqs.createQueue({ QueueName: "events-1" })) as { QueueUrl: string };
     const { bench, bucket, source, put, remove } = await withBucket("events-1");
     await using _ = bench;
@@ -195,7 +195,7 @@ describe("events from an SQS queue", () => {
     await until(async () => (await bench.documents()).length === 1 && (await left(url)) === 0);
   });
 
-  it("what is not understood, or cannot be carried out now, stays in the queue", { timeout: 60_000 }, async () => {
+  it("what is not understood, or cannot be carried out now, stays in the queue", async () => {
     const { QueueUrl: url } = (await sqs.createQueue({ QueueName: "events-2" })) as { QueueUrl: string };
     const { bench, bucket, source, put } = await withBucket("events-2");
     await using _ = bench;

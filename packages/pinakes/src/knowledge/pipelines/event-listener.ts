@@ -27,13 +27,17 @@ export class EventListener {
   }
 
   /** Until the signal. */
-  async run(events: SourceEvents, signal: AbortSignal): Promise<void> {
+  async run(events: SourceEvents, signal: AbortSignal, succeeded: () => void = () => {}): Promise<void> {
     while (!signal.aborted) {
       const messages = await events.receive(signal);
-      if (messages.length === 0) continue;
+      if (messages.length === 0) {
+        succeeded();
+        continue;
+      }
       const entries: StoredEntry[] = [];
       for await (const entry of this.#with.registry.withTrigger("event")) if (entry.source.startsWith("s3:")) entries.push(entry);
       await Promise.all(messages.map((message) => this.#handle(message, entries)));
+      succeeded();
     }
   }
 

@@ -174,5 +174,5 @@ describe("pipelines of a collection", () => {
     await until(async () => (await knowledge.collection(admin, "r", "c")).documents_by_status.indexed === 1);
     await bench.write({ "b.txt": "Otters swim at dusk." });
     await until(async () => (await knowledge.collection(admin, "r", "c")).documents_by_status.indexed === 2);
-  }, 60_000);
+  });
 });

@@ -75,6 +75,9 @@ export interface PipelinesParts {
 /** A schedule that was claimed and not carried out, because the process died in between, is due again after so long. */
 const claimMs = 60_000;
 
+/** Creates a collection; `complete` is called with its record before that is stored. */
+type CreateCollection = (complete?: (fresh: Omit<OpenCollection, "etag">) => Promise<CollectionRecord>) => Promise<OpenCollection>;
+
 export class Pipelines {
   readonly #parts: KnowledgeParts;
   readonly #library: Library;
@@ -126,12 +129,49 @@ export class Pipelines {
       await this.#registry.remove(scope.tenant, collection.incarnation, pipeline.pipeline_id);
       throw error;
     }
-    if (pipeline.trigger === "event") {
-      const { repository_id, collection_id } = collection;
-      await this.#jobs.start(scope, { repository_id, collection_id, pipeline_id: pipeline.pipeline_id }, caller.userId);
-      this.#watching.hurry();
-    }
+    await this.#firstRun(caller, collection, pipeline);
     return this.#view(pipeline);
+  }
+
+  /**
+   * A collection with its pipelines, all or none: what is wrong with one of them is said before anything is stored, and they are part of the
+   * record that is created. Entries of the registry come first, as for `add`; without their collection they do nothing, and are removed.
+   */
+  async createWith(caller: Caller, inputs: readonly NewPipeline[], create: CreateCollection): Promise<OpenCollection> {
+    if (inputs.length === 0) return create();
+    const { tenant } = requireCaller(caller);
+    const undo: (() => Promise<void>)[] = [];
+    let opened: OpenCollection;
+    try {
+      opened = await create(async (fresh) => {
+        this.#require(caller, fresh, "ADMIN", "Adding a pipeline");
+        const nowMs = this.#parts.clock.now();
+        let { collection } = fresh;
+        for (const input of inputs) {
+          const pipeline = readNewPipeline(input, { id: this.#parts.newId(), by: caller.userId, nowMs });
+          mayAdd(collection, pipeline);
+          await this.#checkSource(tenant, pipeline);
+          collection = { ...collection, pipelines: [...collection.pipelines, pipeline] };
+        }
+        const { incarnation, pipelines } = collection;
+        for (const pipeline of pipelines) {
+          undo.push(() => this.#registry.remove(tenant, incarnation, pipeline.pipeline_id));
+          await this.#registry.put(tenant, collection, pipeline, pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, nowMs));
+        }
+        return collection;
+      });
+    } catch (error) {
+      await Promise.all(undo.map((remove) => remove()));
+      throw error;
+    }
+    for (const pipeline of opened.collection.pipelines) await this.#firstRun(caller, opened.collection, pipeline);
+    return opened;
+  }
+
+  async #firstRun(caller: Caller, { repository_id, collection_id }: CollectionRecord, { trigger, pipeline_id }: PipelineSettings): Promise<void> {
+    if (trigger !== "event") return;
+    await this.#jobs.start(caller.scope, { repository_id, collection_id, pipeline_id }, caller.userId);
+    this.#watching.hurry();
   }
 
   list({ collection }: OpenCollection): readonly PipelineView[] {
@@ -202,8 +242,8 @@ export class Pipelines {
   }
 
   /** Watches folders until the signal. */
-  async startWatching(signal: AbortSignal): Promise<void> {
-    await this.#watching.run(signal);
+  async startWatching(signal: AbortSignal, succeeded?: () => void): Promise<void> {
+    await this.#watching.run(signal, succeeded);
   }
 
   /** Which background work there is for this process: without sources that may be read there is none. */
@@ -212,11 +252,11 @@ export class Pipelines {
   }
 
   /** Takes the events of buckets from their queue until the signal. */
-  async listen(signal: AbortSignal): Promise<void> {
+  async listen(signal: AbortSignal, succeeded?: () => void): Promise<void> {
     if (this.#places.events === undefined) return;
     const events = await this.#places.events();
     try {
-      await this.#listener.run(events, signal);
+      await this.#listener.run(events, signal, succeeded);
     } finally {
       await events.close();
     }
@@ -260,7 +300,7 @@ export class Pipelines {
     }
   }
 
-  #require(caller: Caller, { decision, collection }: OpenCollection, level: Level, action: string): Scope {
+  #require(caller: Caller, { decision, collection }: Omit<OpenCollection, "etag">, level: Level, action: string): Scope {
     const scope = requireCaller(caller);
     requireLevel(decision, level, `collection "${collection.collection_id}"`, action);
     return scope;

@@ -93,7 +93,6 @@ export class Bench {
         vectors: vectors.vectors,
         triples,
         embedders: models.embedders,
-        tokenizer: models.tokenizer,
         parser,
         clock,
         log: note,
@@ -102,7 +101,7 @@ export class Bench {
         callerOf: makeCaller,
         newId: () => `id-${String((ids += 1)).padStart(6, "0")}`,
         owner: "test",
-        places: 2,
+        ingestPlaces: 2,
         pipelines: places.places,
       });
       closing.defer(() => opened.close());

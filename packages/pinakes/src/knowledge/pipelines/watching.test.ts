@@ -7,36 +7,31 @@ import { admin, Bench, closeShared, until } from "./test-pipelines.ts";
 afterAll(closeShared);
 
 const minute = 60_000;
-const timeoutMs = 60_000;
 
 async function settled(bench: Bench, names: readonly string[]): Promise<void> {
   await until(async () => JSON.stringify(await bench.uris()) === JSON.stringify(names.map((name) => bench.uri(name)).toSorted()));
 }
 
 describe("the trigger event on a folder", () => {
-  it(
-    "R-LISA-21 a file that is put there comes in, a changed one is replaced, a removed one goes; hidden files and links out do not come in",
-    { timeout: timeoutMs },
-    async () => {
-      await using bench = await Bench.open();
-      await bench.write({ "before.txt": "was here before" });
-      await bench.pipeline({ trigger: "event", auto_remove: true });
-      bench.background((signal) => bench.opened.pipelines.startWatching(signal));
-      await settled(bench, ["before.txt"]);
-      await bench.write({ "sub/new folder/ünï.txt": "new", ".hidden.txt": "no" });
-      await symlink("/etc/hostname", join(bench.folder, "out.txt"));
-      await settled(bench, ["before.txt", "sub/new folder/ünï.txt"]);
-      expect((await bench.documents()).map(({ source }) => source.type)).toEqual(["auto", "auto"]);
-      await bench.write({ "before.txt": "is another text now" });
-      await until(async () => (await bench.documents()).some(({ name, version }) => name === "before.txt" && version === 2));
-      await rename(join(bench.folder, "before.txt"), join(bench.folder, "after.txt"));
-      await settled(bench, ["after.txt", "sub/new folder/ünï.txt"]);
-      await rm(join(bench.folder, "sub"), { recursive: true });
-      await settled(bench, ["after.txt"]);
-    },
-  );
+  it("R-LISA-21 a file that is put there comes in, a changed one is replaced, a removed one goes; hidden files and links out do not come in", async () => {
+    await using bench = await Bench.open();
+    await bench.write({ "before.txt": "was here before" });
+    await bench.pipeline({ trigger: "event", auto_remove: true });
+    bench.background((signal) => bench.opened.pipelines.startWatching(signal));
+    await settled(bench, ["before.txt"]);
+    await bench.write({ "sub/new folder/ünï.txt": "new", ".hidden.txt": "no" });
+    await symlink("/etc/hostname", join(bench.folder, "out.txt"));
+    await settled(bench, ["before.txt", "sub/new folder/ünï.txt"]);
+    expect((await bench.documents()).map(({ source }) => source.type)).toEqual(["auto", "auto"]);
+    await bench.write({ "before.txt": "is another text now" });
+    await until(async () => (await bench.documents()).some(({ name, version }) => name === "before.txt" && version === 2));
+    await rename(join(bench.folder, "before.txt"), join(bench.folder, "after.txt"));
+    await settled(bench, ["after.txt", "sub/new folder/ünï.txt"]);
+    await rm(join(bench.folder, "sub"), { recursive: true });
+    await settled(bench, ["after.txt"]);
+  });
 
-  it("R-LISA-21 without auto_remove a removed file's document stays", { timeout: timeoutMs }, async () => {
+  it("R-LISA-21 without auto_remove a removed file's document stays", async () => {
     await using bench = await Bench.open();
     await bench.write({ "a.txt": "a" });
     await bench.pipeline({ trigger: "event" });
@@ -51,7 +46,7 @@ describe("the trigger event on a folder", () => {
     await settled(bench, ["a.txt", "b.txt"]);
   });
 
-  it("a folder that is emptied at once, as by an unmount, empties no collection", { timeout: timeoutMs }, async () => {
+  it("a folder that is emptied at once, as by an unmount, empties no collection", async () => {
     await using bench = await Bench.open();
     const names = Array.from({ length: 12 }, (_, i) => `in/f${i}.txt`);
     await bench.write(Object.fromEntries(names.map((name) => [name, name])));
@@ -72,7 +67,7 @@ describe("the trigger event on a folder", () => {
     await settled(bench, [...names, "in/last.txt", "in/again.txt"]);
   });
 
-  it("one process watches; when it is gone the next takes over and catches up with what happened meanwhile", { timeout: timeoutMs }, async () => {
+  it("one process watches; when it is gone the next takes over and catches up with what happened meanwhile", async () => {
     await using bench = await Bench.open();
     await bench.pipeline({ trigger: "event", auto_remove: true });
     const stop = bench.background((signal) => bench.opened.pipelines.startWatching(signal));
@@ -86,7 +81,7 @@ describe("the trigger event on a folder", () => {
     await settled(bench, ["b.txt"]);
   });
 
-  it("a deleted pipeline watches no more", { timeout: timeoutMs }, async () => {
+  it("a deleted pipeline watches no more", async () => {
     await using bench = await Bench.open();
     await bench.write({ "one/a.txt": "a", "two/a.txt": "a" });
     const id = await bench.pipeline({ trigger: "event", source: `file:${bench.folder}/one` });

@@ -54,12 +54,13 @@ export class Watching {
   }
 
   /** Until the signal. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, succeeded: () => void = () => {}): Promise<void> {
     try {
       while (!signal.aborted) {
         const woken = Promise.withResolvers<void>();
         this.#wake = woken.resolve;
         await this.#refresh(signal);
+        succeeded();
         await Promise.race([woken.promise, pause(refreshMs, undefined, { signal, ref: false }).catch(() => {})]);
       }
     } finally {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import type { TermCounts } from "../../vectors/index.ts";
-import { countElsewhere } from "./count-elsewhere.ts";
+import { countEverywhere } from "./count-elsewhere.ts";
 
 const counts = (rows: number, tokens: number, frequencies: Record<string, number>): TermCounts => ({
   rows,
@@ -22,9 +22,11 @@ async function count(name: string): Promise<TermCounts> {
   return known;
 }
 
+const elsewhereOf = async (...args: Parameters<typeof countEverywhere>) => (await countEverywhere(...args)).elsewhere;
+
 describe("counting words in several collections", () => {
   it("gives each the sum of all the others", async () => {
-    expect(await countElsewhere(["a", "b", "c"], count)).toEqual(
+    expect(await elsewhereOf(["a", "b", "c"], count)).toEqual(
       new Map([
         ["a", counts(4, 16, { zebra: 1, drink: 1, lion: 3 })],
         ["b", counts(13, 109, { zebra: 2, drink: 6, lion: 3 })],
@@ -33,11 +35,11 @@ describe("counting words in several collections", () => {
     );
   });
 
-  it("counts nothing for one collection, which nobody asks, and adds nothing for an empty one or one that is not there", async () => {
+  it("gives one collection nothing of others, and adds nothing for an empty one or one that is not there; the sum is that of all", async () => {
     const never = async (): Promise<TermCounts> => Promise.reject(new Error("nobody should count"));
-    expect(await countElsewhere([], never)).toEqual(new Map());
-    expect(await countElsewhere(["a"], never)).toEqual(new Map());
-    const told = await countElsewhere(["a", "empty", "gone"], count);
+    expect(await countEverywhere([], never)).toEqual({ all: counts(0, 0, {}), elsewhere: new Map() });
+    expect(await countEverywhere(["a"], count)).toEqual({ all: library["a"], elsewhere: new Map() });
+    const told = await elsewhereOf(["a", "empty", "gone"], count);
     expect(told).toEqual(
       new Map([
         ["a", counts(0, 0, {})],
@@ -47,8 +49,13 @@ describe("counting words in several collections", () => {
     );
   });
 
-  it("hands on every other error", async () => {
-    const broken = async (): Promise<TermCounts> => Promise.reject(new PinakesError("UNAVAILABLE", "The store does not answer; try again."));
-    await expect(countElsewhere(["a", "b"], broken)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  it("leaves out a collection that cannot be counted, which its own search tells, and hands on what is wrong with the question", async () => {
+    const broken = async (name: string): Promise<TermCounts> => {
+      if (name === "a") throw new PinakesError("CORRUPT", "The file is damaged.");
+      return count(name);
+    };
+    expect((await elsewhereOf(["a", "b"], broken)).get("a")).toEqual(library["b"]);
+    const refused = async (): Promise<TermCounts> => Promise.reject(new PinakesError("INVALID", "text: is too long."));
+    await expect(elsewhereOf(["a", "b"], refused)).rejects.toMatchObject({ code: "INVALID" });
   });
 });

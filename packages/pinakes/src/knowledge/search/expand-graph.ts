@@ -9,7 +9,7 @@
 import { literal, termOf, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { Support } from "../../ports/triple-store.ts";
 import { isLabelPredicate, labelKey, labelKeyPredicate, labelsGraph } from "../extraction/index.ts";
-import type { GraphSpace, Seed } from "./find-entities.ts";
+import { thoseKnown, type GraphSpace, type Seed } from "./find-entities.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
 import { inTurns } from "./in-turns.ts";
 
@@ -106,12 +106,7 @@ async function nextFrontier(graph: GraphSpace, edges: readonly Edge[], reached: 
       } else if (!reached.has(end)) note(ends, end, score);
     }
   const strongTexts = [...texts].toSorted((a, b) => b[1] - a[1]).slice(0, graphSearchLimits.frontierMax);
-  const names = await graph.triples.mayUse(
-    graph.scope,
-    graph.space,
-    strongTexts.map(([name]) => literal(name)),
-  );
-  const known = strongTexts.filter((_, i) => names[i] === true);
+  const known = await thoseKnown(graph, strongTexts, ([name]) => literal(name));
   const named = await inTurns(known, graphSearchLimits.atOnceMax, async ([name, score]) => ({ score, entities: await entitiesNamed(graph, name) }));
   for (const { score, entities } of named) for (const entity of entities) if (!reached.has(entity)) note(ends, entity, score / Math.sqrt(entities.length));
   const next = [...ends].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, graphSearchLimits.frontierMax);

@@ -25,22 +25,22 @@ const wordShare = 0.5;
 /** A text that triples hold as it is written in the question, of triples whose entities nobody gave names. */
 const statedShare = 0.8;
 
-export async function findEntities({ triples, scope, space }: GraphSpace, question: string): Promise<readonly Seed[]> {
-  const asked = lookupsOf(question).flatMap(questionsOf);
-  // Most words of a question are no names: one read tells which may be.
-  const may = await triples.mayUse(
-    scope,
-    space,
-    asked.map(({ pattern }) => pattern.o),
-  );
-  const found = await inTurns(
-    asked.filter((_, i) => may[i] === true),
-    graphSearchLimits.atOnceMax,
-    async (one) => seedsIn(one, (await triples.match(scope, space, one.pattern, { limit: graphSearchLimits.seedsPerNameMax + 1 })).quads),
+export async function findEntities(graph: GraphSpace, question: string): Promise<readonly Seed[]> {
+  const { triples, scope, space } = graph;
+  const asked = await thoseKnown(graph, lookupsOf(question).flatMap(questionsOf), ({ pattern }) => pattern.o);
+  const found = await inTurns(asked, graphSearchLimits.atOnceMax, async (one) =>
+    seedsIn(one, (await triples.match(scope, space, one.pattern, { limit: graphSearchLimits.seedsPerNameMax + 1 })).quads),
   );
   const best = new Map<TermText, Seed>();
   for (const seed of found.flat()) if ((best.get(seed.entity)?.score ?? 0) < seed.score) best.set(seed.entity, seed);
   return [...best.values()].toSorted((a, b) => b.score - a.score || (a.entity < b.entity ? -1 : 1)).slice(0, graphSearchLimits.seedsMax);
+}
+
+/** Most words are no names: one read tells which may be, before each is asked for. */
+export async function thoseKnown<Row>({ triples, scope, space }: GraphSpace, rows: readonly Row[], termOf: (row: Row) => TermText): Promise<readonly Row[]> {
+  if (rows.length === 0) return [];
+  const may = await triples.mayUse(scope, space, rows.map(termOf));
+  return rows.filter((_, i) => may[i] === true);
 }
 
 interface Lookup {

@@ -17,6 +17,7 @@ interface Joining {
   readonly opened: OpenCollection;
   readonly shelf: Shelf;
   readonly generation: number;
+  readonly model: string;
   readonly filter: Filter | undefined;
   readonly limit: number;
 }
@@ -36,7 +37,7 @@ export async function joinGraph(
   caller: Caller,
   candidates: readonly Found[],
   graph: GraphFound,
-  { opened, shelf, generation, filter, limit }: Joining,
+  { opened, shelf, generation, model, filter, limit }: Joining,
 ): Promise<Joined> {
   const known = new Map<string, Passage>(candidates.map(({ hit }) => [hit.id, hit]));
   const shown = graph.edges.slice(0, limit);
@@ -55,7 +56,7 @@ export async function joinGraph(
     const row = known.get(id);
     const document = graph.documents.get(row?.metadata["document_id"] as string);
     if (row === undefined || document === undefined || among.has(id)) return [];
-    return [{ opened, document, hit: { ...row, score: 0, scores: {} }, graph: score }];
+    return [{ opened, document, model, hit: { ...row, score: 0, scores: {} }, graph: score }];
   });
   const { repository_id, collection_id } = opened.collection;
   const edges = shown.flatMap((edge) => {

@@ -4,7 +4,7 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { CollectionView } from "../views.ts";
-import { checkSearch, type SearchInput } from "./search-input.ts";
+import { checkSearch, type SearchInput, type SearchPlace } from "./search-input.ts";
 import type { SearchResult } from "./search-result.ts";
 
 export interface QueryWishes {
@@ -19,21 +19,21 @@ export interface CollectionName {
   readonly collection: string;
 }
 
-export interface QueryMore {
+export interface QueryMore<Name extends SearchPlace = SearchPlace> {
   /** With `include_metadata`. */
   readonly collections?: readonly CollectionView[];
   /** With `unknown_collections: "empty"`: whether all that were named are there. */
   readonly collection_exists?: boolean;
-  readonly missing?: readonly CollectionName[];
+  readonly missing?: readonly Name[];
 }
 
 /** Which of them are there for the caller, and which are not. */
-export async function knownAmong(
-  names: readonly CollectionName[],
-  open: (name: CollectionName) => Promise<unknown>,
-): Promise<{ readonly known: readonly CollectionName[]; readonly missing: readonly CollectionName[] }> {
-  const known: CollectionName[] = [];
-  const missing: CollectionName[] = [];
+export async function knownAmong<Name extends SearchPlace>(
+  names: readonly Name[],
+  open: (name: Name) => Promise<unknown>,
+): Promise<{ readonly known: readonly Name[]; readonly missing: readonly Name[] }> {
+  const known: Name[] = [];
+  const missing: Name[] = [];
   for (const name of names) {
     try {
       await open(name);
@@ -55,5 +55,5 @@ export async function recordsOf(names: readonly CollectionName[], read: (name: C
 /** Where there was nothing to search; what is wrong with the question is wrong all the same. */
 export function nothingFound(input: SearchInput): SearchResult {
   const { mode } = checkSearch(input);
-  return { hits: [], mode_used: mode, timings: { embed_ms: 0, search_ms: 0, total_ms: 0 } };
+  return { hits: [], outcome: "empty", mode_used: mode, timings: { embed_ms: 0, search_ms: 0, total_ms: 0 } };
 }

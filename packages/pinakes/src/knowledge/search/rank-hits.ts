@@ -3,6 +3,7 @@ import type { QueryHit } from "../../vectors/index.ts";
 import { passageFields } from "../documents/document-metadata.ts";
 import type { OpenCollection } from "../model/collections.ts";
 import type { DocumentRecord } from "../model/records.ts";
+import { absoluteScores, strongEnough, type Scale } from "./absolute-scores.ts";
 import { diversified } from "./diversify.ts";
 import { fuse } from "./fuse.ts";
 import type { CheckedSearch } from "./search-input.ts";
@@ -11,14 +12,19 @@ import type { Citation, SearchHit } from "./search-result.ts";
 /** A candidate with all that is known of it. */
 export interface Found {
   readonly opened: OpenCollection;
-  readonly document: DocumentRecord;
+  /** Undefined for a row that a caller embedded itself. */
+  readonly document: DocumentRecord | undefined;
   readonly hit: QueryHit;
+  /** Of the collection's vectors. */
+  readonly model: string;
+  /** Its vector could not be compared with the question's: it has other dimensions than the model. */
+  readonly wordsOnly?: boolean;
   /** What the graph says for it, 0…1; absent where it says nothing. */
   readonly graph?: number;
 }
 
-export function rankHits(found: readonly Found[], query: CheckedSearch): readonly SearchHit[] {
-  const { mode, fusion, weight, minScore, limit } = query;
+export function rankHits(found: readonly Found[], query: CheckedSearch, scale: Scale): readonly SearchHit[] {
+  const { mode, fusion, weight, limit } = query;
   const fused =
     mode === "hybrid"
       ? fuse(
@@ -28,31 +34,39 @@ export function rankHits(found: readonly Found[], query: CheckedSearch): readonl
           query.graph?.weight,
         )
       : found.map(({ hit, graph }) => ({ score: mode === "graph" ? (graph ?? 0) : hit.score, parts: {} }));
-  let entries = found
-    .map((candidate, i) => ({ ...candidate, score: fused[i]?.score as number, parts: fused[i]?.parts ?? {} }))
-    .filter(({ score }) => minScore === undefined || score >= minScore)
-    .toSorted((a, b) => b.score - a.score || (a.hit.id < b.hit.id ? -1 : 1));
+  const ordered = found
+    .map((candidate, i) => ({ ...candidate, fused: fused[i]?.score as number, parts: fused[i]?.parts ?? {} }))
+    .toSorted((a, b) => b.fused - a.fused || (a.hit.id < b.hit.id ? -1 : 1));
+  let entries = strongEnough(absoluteScores(ordered, query, scale), query, scale);
   const more = new Map<string, { chunk_id: string; score: number }[]>();
   if (query.grouped) {
-    entries = entries.filter(({ document, hit, score }) => {
-      const others = more.get(document.document_id);
-      if (others === undefined) return more.set(document.document_id, []) !== undefined;
+    entries = entries.filter((entry) => {
+      const { hit, score } = entry;
+      const group = groupOf(entry);
+      const others = more.get(group);
+      if (others === undefined) return more.set(group, []) !== undefined;
       others.push({ chunk_id: hit.id, score });
       return false;
     });
   }
   const chosen = query.diversity > 0 ? diversified(entries, limit, query.diversity) : entries.slice(0, limit);
   return chosen.map((entry) => ({
-    ...toHit(entry, entry.score),
-    ...(query.grouped ? { more: more.get(entry.document.document_id) ?? [] } : {}),
-    ...(query.explain ? { explain: { parts: entry.parts, access: entry.opened.decision.reason } } : {}),
+    ...toHit(entry, entry.score, mode === "hybrid" ? entry.fused : undefined),
+    ...(query.grouped ? { more: more.get(groupOf(entry)) ?? [] } : {}),
+    ...(query.explain ? { explain: { parts: entry.parts, evidence: { ...entry.evidence }, access: entry.opened.decision.reason } } : {}),
   }));
+}
+
+/** Rows of no document stand alone. */
+function groupOf({ opened, document, hit }: Found): string {
+  return document?.document_id ?? `row ${opened.collection.incarnation} ${hit.id}`;
 }
 
 const ownFields: ReadonlySet<string> = new Set(passageFields);
 
-function toHit({ opened, document, hit, graph }: Found, score: number): SearchHit {
+function toHit({ opened, document, hit, graph }: Found, score: number, fused: number | undefined): SearchHit {
   const { repository_id, collection_id } = opened.collection;
+  if (document === undefined) return { ...toRowHit(opened, hit, score), scores: { ...hit.scores, ...(fused === undefined ? {} : { fused }) } };
   const { start, end, page, section, version, filename } = hit.metadata as unknown as Citation;
   const text = hit.text ?? "";
   return {
@@ -62,7 +76,7 @@ function toHit({ opened, document, hit, graph }: Found, score: number): SearchHi
     chunk_id: hit.id,
     text,
     score,
-    scores: graph === undefined ? hit.scores : { ...hit.scores, graph },
+    scores: { ...hit.scores, ...(graph === undefined ? {} : { graph }), ...(fused === undefined ? {} : { fused }) },
     metadata: Object.fromEntries(Object.entries(hit.metadata).filter(([name]) => !ownFields.has(name))),
     citation: {
       repository_id,
@@ -77,4 +91,10 @@ function toHit({ opened, document, hit, graph }: Found, score: number): SearchHi
       quote: text,
     },
   };
+}
+
+function toRowHit({ collection: { repository_id, collection_id } }: OpenCollection, { id, text = "", scores, metadata }: QueryHit, score: number): SearchHit {
+  const nowhere = { document_id: "", filename: "", version: 0, start: 0, end: text.length };
+  const citation = { repository_id, collection_id, row_id: id, ...nowhere, quote: text };
+  return { repository_id, collection_id, document_id: "", chunk_id: id, text, score, scores, metadata, citation };
 }

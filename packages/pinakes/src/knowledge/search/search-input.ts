@@ -9,10 +9,11 @@ import type { SearchMode } from "./search-result.ts";
 export interface SearchInput {
   readonly query: string;
   /** Absent: every collection the caller may read. */
-  readonly collections?: readonly { readonly repository: string; readonly collection: string }[] | undefined;
+  readonly collections?: readonly SearchPlace[] | undefined;
   readonly mode?: SearchMode | undefined;
   readonly limit?: number | undefined;
   readonly filter?: Filter | undefined;
+  /** 0…1: hits with a lower score are left out. Absent: an answer whose best hit is too weak to be one is empty; 0 asks for all. */
   readonly min_score?: number | undefined;
   readonly explain?: boolean | undefined;
   readonly as_of?: string | undefined;
@@ -29,6 +30,12 @@ export interface SearchInput {
   readonly graph?: GraphInput | undefined;
 }
 
+/** A collection, or all of a repository that the caller may read. */
+export interface SearchPlace {
+  readonly repository: string;
+  readonly collection?: string | undefined;
+}
+
 export interface GraphInput {
   /** How far from the entities that the question names: 0 leaves the graph out. */
   readonly hops?: number | undefined;
@@ -40,7 +47,7 @@ export interface GraphInput {
 
 export interface CheckedSearch {
   readonly query: string;
-  readonly collections: readonly { readonly repository: string; readonly collection: string }[] | undefined;
+  readonly collections: readonly SearchPlace[] | undefined;
   readonly mode: SearchMode;
   readonly limit: number;
   readonly filter: Filter | undefined;
@@ -71,7 +78,8 @@ export function checkSearch(input: SearchInput): CheckedSearch {
   if (!(vector_weight >= 0 && vector_weight <= 1)) throw invalid(`vector_weight: must be a number from 0 to 1, got ${show(vector_weight)}.`);
   if (fusion !== "convex" && fusion !== "rrf") throw invalid(`fusion: must be convex or rrf, got ${show(fusion)}.`);
   if (input.group_by !== undefined && input.group_by !== "document") throw invalid(`group_by: must be document, got ${show(input.group_by)}.`);
-  if (input.min_score !== undefined && !Number.isFinite(input.min_score)) throw invalid("min_score: must be a number.");
+  if (input.min_score !== undefined && !(input.min_score >= 0 && input.min_score <= 1))
+    throw invalid(`min_score: must be a number from 0 to 1, got ${show(input.min_score)}.`);
   // Also where there is nothing to search yet: what is wrong is wrong from the first day.
   if (input.filter !== undefined) compileFilter(input.filter);
   if (input.as_of !== undefined && Number.isNaN(Date.parse(input.as_of)))

@@ -1,37 +1,14 @@
 /** What a search answers: passages, each with where it stands in its document. */
-import type { JsonObject } from "../../domain/json.ts";
+import type { Citation, Hit as SearchHit, SearchAnswer } from "@pinakes/client";
 import type { Term } from "../../domain/rdf.ts";
 import type { TripleView } from "../graph/triple-view.ts";
 import type { QueryMode } from "../../vectors/index.ts";
 
-export interface Citation {
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly document_id: string;
-  readonly filename: string;
-  readonly version: number;
-  readonly page?: number;
-  readonly section?: string;
-  readonly start: number;
-  readonly end: number;
-  readonly quote: string;
-}
-
-export interface SearchHit {
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly document_id: string;
-  readonly chunk_id: string;
-  readonly text: string;
-  readonly score: number;
-  readonly scores: { readonly vector?: number; readonly keyword?: number; readonly graph?: number };
-  readonly metadata: JsonObject;
-  readonly citation: Citation;
-  readonly more?: readonly { readonly chunk_id: string; readonly score: number }[];
-  readonly explain?: JsonObject;
-}
-
 /** `graph`: only what the graph leads to. */
+export type { Citation, SearchHit };
+/** A collection that could not be searched; the others were. */
+export type SkippedCollection = NonNullable<SearchAnswer["skipped"]>[number];
+
 export type SearchMode = QueryMode | "graph";
 
 /** An entity that the question names. */
@@ -65,11 +42,7 @@ export interface GraphSourceView {
   readonly end: number;
 }
 
-export interface SearchResult {
-  readonly hits: readonly SearchHit[];
+export interface SearchResult extends SearchAnswer {
   /** Absent: no collection that was searched has triples, or the graph was not asked. */
   readonly graph?: { readonly entities: readonly GraphEntityView[]; readonly edges: readonly GraphEdgeView[] };
-  readonly mode_used: SearchMode;
-  readonly timings: { readonly embed_ms: number; readonly search_ms: number; readonly total_ms: number };
-  readonly explain?: JsonObject;
 }

@@ -3,43 +3,44 @@
  *
  * The vectors find candidates; the documents' records decide which of them exist. A passage is shown only if its run is the live one
  * of its document, so a search sees the old or the new passages of a document that is replaced, never both or none.
+ *
+ * A collection that cannot be searched (its model is not configured, its vectors are damaged) does not fail a search of others: the answer
+ * names it and the reason. A search of which nothing is left fails with the first reason.
  */
 import { setImmediate as tick } from "node:timers/promises";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { PinakesError } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { QueryHit, TermCounts } from "../../vectors/index.ts";
+import type { EmbeddingModel } from "../../ports/embedder.ts";
+import { vectorLimits, type QueryHit, type TermCounts } from "../../vectors/index.ts";
 import { Shelf } from "../documents/shelf.ts";
 import { noteUse } from "../documents/uses.ts";
 import { readTriple, type TripleInput } from "../graph/triple-view.ts";
 import { knowledgeLimits } from "../limits.ts";
-import type { Collections, OpenCollection } from "../model/collections.ts";
+import type { Collections } from "../model/collections.ts";
 import type { Library } from "../model/library.ts";
-import { listCollections } from "../model/list-collections.ts";
-import { openToQuery } from "../model/open-or-create.ts";
 import type { Repositories } from "../model/repositories.ts";
 import type { KnowledgeParts } from "../parts.ts";
-import { countElsewhere } from "./count-elsewhere.ts";
+import { questionWeight } from "./calibration.ts";
+import { countEverywhere, type Counted } from "./count-elsewhere.ts";
+import { embedQuestion, type Embedded } from "./embed-question.ts";
+import { gathered, gatheringOf, pruned } from "./gather-candidates.ts";
 import { joinGraph, type Joined } from "./graph-hits.ts";
+import { inTurns } from "./in-turns.ts";
 import { liveHits } from "./live-hits.ts";
+import { outcomeOf } from "./outcome.ts";
 import { rankHits, type Found } from "./rank-hits.ts";
+import { findOwnRows } from "./own-rows.ts";
 import { provenanceOf, type ProvenanceView } from "./provenance.ts";
 import { searchGraph } from "./search-graph.ts";
 import { checkSearch, type CheckedSearch, type SearchInput } from "./search-input.ts";
-import type { SearchResult } from "./search-result.ts";
-import { isUnknownField, knownSomewhere } from "./unknown-fields.ts";
+import type { SearchResult, SkippedCollection } from "./search-result.ts";
+import { atOnce, findTargets, type ScopePieces, type Target } from "./search-scope.ts";
+import { isUnknownField, unknownFieldOf } from "./unknown-fields.ts";
 
 const candidatesMin = 100;
 const roundsMax = 5;
-
-/** A collection with the vectors that answer for it; without a generation nothing was ever put into it. */
-interface Target {
-  readonly opened: OpenCollection;
-  readonly shelf: Shelf;
-  readonly generation: number | undefined;
-  readonly model: string;
-}
 
 /** The question as one collection is asked it. */
 interface Question {
@@ -49,20 +50,32 @@ interface Question {
   readonly elsewhere: ReadonlyMap<string, TermCounts>;
 }
 
+/** What all collections together gave. */
+interface Gathered {
+  readonly found: readonly Found[];
+  readonly graphs: readonly Joined[];
+  readonly skipped: readonly Failure[];
+  /** Fields of the filter that no passage of any collection has. */
+  readonly unknownFields: readonly string[];
+}
+
+interface Failure {
+  readonly target: Target;
+  readonly error: PinakesError;
+}
+
 /** A re-index made another generation the collection's while it was searched. */
 class Switched extends Error {}
 
 export class Search {
   readonly #parts: KnowledgeParts;
   readonly #collections: Collections;
-  readonly #library: Library;
-  readonly #repositories: Repositories;
+  readonly #scope: ScopePieces;
 
   constructor(parts: KnowledgeParts, collections: Collections, library: Library, repositories: Repositories) {
-    this.#repositories = repositories;
     this.#parts = parts;
     this.#collections = collections;
-    this.#library = library;
+    this.#scope = { parts, collections, library, repositories };
   }
 
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
@@ -89,115 +102,123 @@ export class Search {
     // Embedded stores answer without ever leaving this turn of the event loop: one search after the other would keep all else from its turn.
     await tick();
     const began = performance.now();
-    const targets = await this.#targets(caller, query);
+    const targets = await findTargets(this.#scope, caller, query);
     // Side by side: where the question is embedded, counting its words takes no time of its own.
-    const [{ vectors, embedMs }, elsewhere] = await Promise.all([this.#embedded(query, targets), this.#elsewhere(caller, query, targets)]);
-    const joined = await knownSomewhere(targets.map((target) => this.#joined(caller, target, query, { vector: vectors.get(target.model), elsewhere })));
-    const hits = rankHits(
-      joined.flatMap(({ found }) => found),
-      query,
-    );
+    const [embedded, counted] = await Promise.all([embedQuestion(this.#parts.embedders, query, targets), this.#counted(caller, query, targets)]);
+    const { found, graphs, skipped, unknownFields } = await this.#gather(caller, query, targets, embedded, counted);
+    const hits = rankHits(found, query, {
+      questionWeight: questionWeight(counted.all),
+      rows: query.mode === "vector" ? Infinity : counted.all.rows,
+      modelOf: (id) => embedded.models.get(id) ?? unknownModel(id),
+    });
+    const searched = targets.filter((target) => !skipped.some((one) => one.target === target));
     // A search over everything uses those in which it found something.
     const shown = new Set(hits.map(({ repository_id, collection_id }) => `${repository_id}/${collection_id}`));
-    const used = targets.filter(({ shelf: { place } }) => shown.has(`${place.repository_id}/${place.collection_id}`));
+    const used = searched.filter(({ shelf: { place } }) => shown.has(`${place.repository_id}/${place.collection_id}`));
     await Promise.all(used.map(({ opened }) => noteUse(this.#parts, caller.scope, opened.collection)));
     const totalMs = performance.now() - began;
     return {
       hits,
+      outcome: hits.length > 0 ? "ok" : await outcomeOf(this.#parts, caller.scope, searched),
+      ...(skipped.length === 0 ? {} : { skipped: [...new Map(skipped.map((one) => [one.target, one])).values()].map(skippedView) }),
+      ...(unknownFields.length === 0 ? {} : { unknown_fields: unknownFields }),
       mode_used: query.mode,
-      timings: { embed_ms: round(embedMs), search_ms: round(totalMs - embedMs), total_ms: round(totalMs) },
-      ...graphView(joined, query),
-      ...(query.explain ? { explain: { ...(await this.#explain(caller, targets, query)), ...explainGraph(joined, query) } } : {}),
+      timings: { embed_ms: round(embedded.ms), search_ms: round(totalMs - embedded.ms), total_ms: round(totalMs) },
+      ...graphView(graphs, query),
+      ...(query.explain ? { explain: { ...(await this.#explain(caller, searched, query)), ...explainGraph(graphs, query) } } : {}),
     };
   }
 
+  /** A few collections at a time; of what they give only what can still be among the best is kept. */
+  async #gather(caller: Caller, query: CheckedSearch, targets: readonly Target[], embedded: Embedded, { elsewhere }: Counted): Promise<Gathered> {
+    const gathering = gatheringOf(candidatesOf(query), vectorLimits.queryHitsMax);
+    let found: readonly Found[] = [];
+    const graphs: Joined[] = [];
+    const skipped: Failure[] = [];
+    const unknown: PinakesError[] = [];
+    // Passages, and rows that callers embedded themselves: each may know fields that the other does not.
+    const units = targets.flatMap((target) => [{ target, rows: false }, ...(target.rows === undefined ? [] : [{ target, rows: true }])]);
+    for (let at = 0; at < units.length; at += atOnce) {
+      const some = await Promise.all(units.slice(at, at + atOnce).map(({ target, rows }) => this.#asked(caller, target, rows, query, embedded, elsewhere)));
+      for (const one of some) {
+        if (!("error" in one)) graphs.push({ ...one, found: [] });
+        else if (isUnknownField(one.error)) unknown.push(one.error);
+        else skipped.push(one);
+      }
+      found = pruned([...found, ...some.flatMap((one) => ("error" in one ? [] : one.found))], gathering);
+    }
+    const [first] = skipped;
+    if (first !== undefined && skipped.length === units.length) throw first.error;
+    // A field that no passage of one collection has may be known in another.
+    const everywhere = unknown.length > 0 && unknown.length + skipped.length === units.length;
+    const unknownFields = everywhere ? [...new Set(unknown.flatMap((error) => unknownFieldOf(error) ?? []))] : [];
+    return { found: gathered(found, gathering), graphs, skipped, unknownFields };
+  }
+
+  /** One collection's answer, or why it has none. What is wrong with the question itself is thrown. */
+  async #asked(
+    caller: Caller,
+    target: Target,
+    rows: boolean,
+    query: CheckedSearch,
+    { vectors, failures }: Embedded,
+    elsewhere: ReadonlyMap<string, TermCounts>,
+  ): Promise<Joined | Failure> {
+    const failed = failures.get(target.model);
+    if (failed !== undefined) return { target, error: failed };
+    try {
+      const question = { vector: vectors.get(target.model), elsewhere };
+      return await (rows ? this.#ownRows(caller, target, query, question) : this.#joined(caller, target, query, question));
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || (error.code === "INVALID" && !isUnknownField(error))) throw error;
+      return { target, error };
+    }
+  }
+
   /** What vectors and keywords found in one collection, and what the graph adds. */
-  async #joined(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<readonly Joined[]> {
-    const { opened, shelf, generation } = target;
+  async #joined(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<Joined> {
+    const { opened, shelf, generation, model } = target;
     const [candidates, graph] = await Promise.all([
       query.mode === "graph" ? [] : this.#candidates(caller, target, query, question),
       query.graph === undefined || generation === undefined
         ? undefined
         : searchGraph(this.#parts, caller, { shelf, generation }, { query: query.query, hops: query.graph.hops }),
     ]);
-    if (graph === undefined || generation === undefined) return [{ found: candidates, entities: [], edges: [], added: 0, asked: false }];
+    if (graph === undefined || generation === undefined) return { found: candidates, entities: [], edges: [], added: 0, asked: false };
     const { filter, graph: { limit } = { limit: 0 } } = query;
-    return [await joinGraph(this.#parts, caller, candidates, graph, { opened, shelf, generation, filter, limit })];
+    return joinGraph(this.#parts, caller, candidates, graph, { opened, shelf, generation, model, filter, limit });
   }
 
-  /** Which vectors of each collection answer, and of which model they are. */
-  async #targets(caller: Caller, query: CheckedSearch): Promise<readonly Target[]> {
-    const opened = await this.#opened(caller, query);
-    return Promise.all(
-      opened.map(async (one) => {
-        const shelf = new Shelf(this.#parts.items, caller.scope, one.collection);
-        const fence = (await shelf.fence())?.record;
-        return { opened: one, shelf, generation: fence?.generation, model: fence?.embedding_model ?? one.collection.embedding_model };
-      }),
-    );
+  async #ownRows(caller: Caller, { opened, rows, model }: Target, query: CheckedSearch, { vector, elsewhere }: Question): Promise<Joined> {
+    const question = { vector, elsewhere: rows === undefined ? undefined : elsewhere.get(rows.name) };
+    const found =
+      rows === undefined ? [] : await findOwnRows(this.#parts, caller.scope, { opened, model }, rows, { ...query, limit: candidatesOf(query) }, question);
+    return { found, entities: [], edges: [], added: 0, asked: false };
   }
 
-  async #opened(caller: Caller, query: CheckedSearch): Promise<readonly OpenCollection[]> {
-    const readable = (opened: OpenCollection): boolean => opened.collection.status === "ACTIVE" || query.archived;
-    if (query.collections !== undefined) {
-      const pieces = { parts: this.#parts, collections: this.#collections, repositories: this.#repositories };
-      const opened = await Promise.all(query.collections.map(({ repository, collection }) => openToQuery(pieces, caller, repository, collection)));
-      const closed = opened.find((one) => !readable(one));
-      if (closed !== undefined)
-        throw new PinakesError("CONFLICT", `Collection "${closed.collection.collection_id}" is archived; search it with archived=true, or unarchive it.`);
-      return opened;
-    }
-    const max = knowledgeLimits.searchCollectionsMax;
-    const statuses = query.archived ? (["ACTIVE", "ARCHIVED"] as const) : (["ACTIVE"] as const);
-    const pages = await Promise.all(statuses.map((status) => listCollections(this.#parts.items, this.#library, caller, { status, limit: max })));
-    const items = pages.flatMap((page) => page.items);
-    if (items.length > max || pages.some(({ cursor }) => cursor !== undefined))
-      throw invalid(`collections: there are more than ${max} that you may read; name those to search.`);
-    return items;
-  }
-
-  async #embedded(
-    query: CheckedSearch,
-    targets: readonly Target[],
-  ): Promise<{ readonly vectors: ReadonlyMap<string, Float32Array>; readonly embedMs: number }> {
-    const began = performance.now();
-    const vectors = query.mode === "keyword" || query.mode === "graph" ? new Map<string, Float32Array>() : await this.#embed(query.query, targets);
-    return { vectors, embedMs: performance.now() - began };
-  }
-
-  /** What the other collections count of the question's words; nothing where no words are searched, or there is no other. */
-  async #elsewhere(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<ReadonlyMap<string, TermCounts>> {
-    if (query.mode === "vector" || query.mode === "graph") return new Map();
+  /** What the collections count of the question's words; nothing where no words are searched. */
+  async #counted(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<Counted> {
+    if (query.mode === "vector" || query.mode === "graph") return countEverywhere([], () => Promise.reject(new Error("not asked")));
     const { query: text, asOf } = query;
-    // Whoever names a collection twice has its rows counted once.
-    const names = new Set(targets.flatMap(({ shelf, generation }) => (generation === undefined ? [] : [shelf.vectors(generation)])));
-    return countElsewhere([...names], (name) => this.#parts.vectors.countTerms(caller.scope, name, text, { asOf }));
-  }
-
-  /** Once for each model among the collections. */
-  async #embed(text: string, targets: readonly Target[]): Promise<Map<string, Float32Array>> {
-    const models = [...new Set(targets.map(({ model }) => model))];
-    const embedded = await Promise.all(
-      models.map(async (model) => {
-        const [vector] = await (await this.#parts.embedders.get(model)).embed([text], { kind: "query" });
-        return [model, vector as Float32Array] as const;
-      }),
-    );
-    return new Map(embedded);
+    const names = targets.flatMap(({ shelf, generation, rows }) => [
+      ...(generation === undefined ? [] : [shelf.vectors(generation)]),
+      ...(rows === undefined ? [] : [rows.name]),
+    ]);
+    return countEverywhere(names, (name) => this.#parts.vectors.countTerms(caller.scope, name, text, { asOf }));
   }
 
   /** The best of one collection. Asks for more, and anew, while some of them turn out to be of documents that changed or went. */
   async #candidates(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<readonly Found[]> {
-    const { opened, shelf, generation } = target;
+    const { opened, shelf, generation, model } = target;
     if (generation === undefined) return [];
-    let limit = Math.min(knowledgeLimits.searchHitsMax, Math.max(candidatesMin, query.limit * 2));
+    let limit = candidatesOf(query);
     for (let round_ = 1; ; round_ += 1) {
       const hits = await this.#query(caller, shelf.vectors(generation), { ...query, limit }, question);
       const { live, overtaken } = await liveHits(shelf, hits, generation, query.asOf !== undefined);
       const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
       // Passages that are not shown, or none at all, may be those of a generation that was the collection's a moment ago.
       if (live.length < hits.length || hits.length === 0) await sameGeneration(target);
-      if (enough || round_ >= roundsMax) return live.map(({ hit, document }) => ({ opened, hit, document }));
+      if (enough || round_ >= roundsMax) return live.map(({ hit, document }) => ({ opened, hit, document, model }));
       limit = Math.min(knowledgeLimits.searchHitsMax, limit * 2);
     }
   }
@@ -229,15 +250,14 @@ export class Search {
 
   /** What was searched, and what the filter left of it. */
   async #explain(caller: Caller, targets: readonly Target[], query: CheckedSearch): Promise<JsonObject> {
-    const collections = await Promise.all(
-      targets.map(async ({ opened: { collection, decision }, shelf, generation = 1, model }) => {
-        const count = async (filter?: Filter) => this.#count(caller, shelf.vectors(generation), filter);
-        const passages = await count();
-        const matching = query.filter === undefined ? passages : await count(query.filter);
-        const { repository_id, collection_id } = collection;
-        return { repository_id, collection_id, embedding_model: model, access: decision.reason, passages, removed_by_filter: passages - matching };
-      }),
-    );
+    const collections = await inTurns(targets, atOnce, async ({ opened: { collection, decision }, shelf, generation = 1, model, rows }) => {
+      const count = async (filter?: Filter) => this.#count(caller, shelf.vectors(generation), filter);
+      const passages = await count();
+      const matching = query.filter === undefined ? passages : await count(query.filter);
+      const { repository_id, collection_id } = collection;
+      const own = rows === undefined ? {} : { own_rows: await this.#count(caller, rows.name), own_rows_dims: rows.dims };
+      return { repository_id, collection_id, embedding_model: model, access: decision.reason, passages, removed_by_filter: passages - matching, ...own };
+    });
     return { mode: query.mode, fusion: query.fusion, vector_weight: query.weight, collections };
   }
 
@@ -250,6 +270,21 @@ export class Search {
       throw error;
     }
   }
+}
+
+/** How many candidates each collection gives, and one ranking has. */
+function candidatesOf({ limit }: CheckedSearch): number {
+  return Math.min(knowledgeLimits.searchHitsMax, Math.max(candidatesMin, limit * 2));
+}
+
+function skippedView({ target: { opened }, error }: Failure): SkippedCollection {
+  const { repository_id, collection_id } = opened.collection;
+  return { repository_id, collection_id, code: error.code, reason: error.detail };
+}
+
+/** Of which no vectors were asked for. */
+function unknownModel(id: string): Pick<EmbeddingModel, "id" | "metric"> {
+  return { id, metric: "cosine" };
 }
 
 function graphView(joined: readonly Joined[], query: CheckedSearch): Pick<SearchResult, "graph"> {

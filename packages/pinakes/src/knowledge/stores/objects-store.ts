@@ -1,9 +1,11 @@
-/** The files of a life and what was made of them: every object under its prefix, also those of uploads that never ended. */
+/** The files of a life and what was made of them: every object under its prefix, also those of uploads that never ended, and what the quarantine holds of it. */
 import type { Scope } from "../../domain/scope.ts";
 import type { HeldLives, Life, Participant } from "../../lifecycle/index.ts";
 import { isIncarnation, type StoreParts } from "./built-in.ts";
 
 const root = "knowledge/";
+/** Of what repairs took away (RFC 0016). */
+export const quarantineRoot = "quarantine/";
 const pageKeys = 1_000;
 
 export class ObjectsStore implements Participant {
@@ -22,23 +24,29 @@ export class ObjectsStore implements Participant {
   async unfence(): Promise<void> {}
 
   async deleteStep(scope: Scope, life: Life, { limit }: { readonly limit: number }): Promise<{ deleted: number; done: boolean }> {
-    const { keys } = await this.#parts.objects.list(scope, prefixOf(life), { limit: Math.min(limit, pageKeys) });
-    if (keys.length === 0) return { deleted: 0, done: true };
-    await this.#parts.objects.delete(
-      scope,
-      keys.map(({ key }) => key),
-    );
-    return { deleted: keys.length, done: false };
+    for (const prefix of prefixesOf(life)) {
+      const { keys } = await this.#parts.objects.list(scope, prefix, { limit: Math.min(limit, pageKeys) });
+      if (keys.length === 0) continue;
+      await this.#parts.objects.delete(
+        scope,
+        keys.map(({ key }) => key),
+      );
+      return { deleted: keys.length, done: false };
+    }
+    return { deleted: 0, done: true };
   }
 
   async count(scope: Scope, life: Life): Promise<number> {
     let count = 0;
-    for (let after: string | undefined; ;) {
-      const page = await this.#parts.objects.list(scope, prefixOf(life), { limit: pageKeys, ...(after === undefined ? {} : { after }) });
-      count += page.keys.length;
-      after = page.next;
-      if (after === undefined) return count;
+    for (const prefix of prefixesOf(life)) {
+      let after: string | undefined;
+      do {
+        const page = await this.#parts.objects.list(scope, prefix, { limit: pageKeys, ...(after === undefined ? {} : { after }) });
+        count += page.keys.length;
+        after = page.next;
+      } while (after !== undefined);
     }
+    return count;
   }
 
   async archive(scope: Scope, life: Life): Promise<{ count: number }> {
@@ -61,6 +69,6 @@ export class ObjectsStore implements Participant {
   }
 }
 
-function prefixOf({ incarnation }: Life): string {
-  return `${root}${incarnation}/`;
+function prefixesOf({ incarnation }: Life): readonly string[] {
+  return [`${root}${incarnation}/`, `${quarantineRoot}${incarnation}/`];
 }

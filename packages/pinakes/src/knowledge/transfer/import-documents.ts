@@ -17,6 +17,7 @@ import { knowledgeLimits } from "../limits.ts";
 import { sourceKey } from "../model/ids.ts";
 import type { Stored } from "../model/library.ts";
 import { itemIds, type DocumentRecord } from "../model/records.ts";
+import { requireStillTaking, requireTaking } from "../model/taking.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { importedOf } from "./give-back.ts";
 import type { OpenPlace } from "./import-records.ts";
@@ -62,6 +63,7 @@ export class DocumentImport {
 
   async import(input: DocumentToImport): Promise<ImportedDocument> {
     const { place, draft, body } = input;
+    requireTaking(place.repository);
     const shelf = new Shelf(this.#parts.items, this.#scope, place.collection);
     const known = await shelf.read(draft.document_id);
     if (known !== undefined) this.#checkSame(known.record, input);
@@ -72,8 +74,9 @@ export class DocumentImport {
     await noteUse(this.#parts, this.#scope, place.collection);
     await this.#queue.watch(shelf);
     const begun = known === undefined ? await this.#create(shelf, input) : await this.#again(shelf, known);
-    if (body === undefined) return { outcome: "created", withoutBytes: true };
-    return { outcome: "created", withoutBytes: false, sizeBytes: await this.#receive(shelf, begun, body(), known === undefined) };
+    const sizeBytes = body === undefined ? undefined : await this.#receive(shelf, begun, body(), known === undefined);
+    await requireStillTaking(this.#parts.items, this.#scope, shelf.place);
+    return { outcome: "created", withoutBytes: sizeBytes === undefined, ...(sizeBytes === undefined ? {} : { sizeBytes }) };
   }
 
   #checkSame(record: DocumentRecord, { draft, exported, place }: DocumentToImport): void {

@@ -153,7 +153,7 @@ describe("imports", () => {
     expect(await test.knowledge.countCollections(test.admin, { repositoryId: "repo-123" })).toBe(1);
   });
 
-  it("R-KB-02 R-KB-17 a catalog and its documents become its owner's own, with their ids", async () => {
+  it("R-KB-02 a catalog and its documents become its owner's own, with their ids", async () => {
     const path = `acme-kb-docs-1-eu/${String(catalogDocument["s3_key"])}`;
     const report = await run({ "tables/acme-kb-catalog.jsonl": lines(catalogDocument, catalog), [path]: report61 });
     expect(report).toMatchObject({ problems: [], warnings: [], documents_without_bytes: 0 });

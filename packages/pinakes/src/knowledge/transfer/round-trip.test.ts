@@ -67,7 +67,20 @@ describe("an export, imported elsewhere", () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  it("R-KB-22 R-KB-36 R-LISA-28 has tables, objects and sidecars where the source documents have them", async () => {
+  it("R-KB-02 one partition is a catalog and all its documents, by the keys of the source", async () => {
+    const files = await exported(from.knowledge, from.admin, { names: { project: "acme", account: "123456789012", region: "us-east-1" } });
+    const owner = from.as("ann|1");
+    const { items } = await from.knowledge.listCollections(owner, { repositoryId: "me" });
+    expect(items).toHaveLength(1);
+    const [{ collection_id, document_count }] = items as [(typeof items)[number]];
+    const documents = (await from.knowledge.listDocuments(owner, "me", collection_id)).items;
+    const partition = itemsOf(String(files["tables/acme-kb-catalog.jsonl"])).filter(({ catalog_id }) => catalog_id === collection_id);
+    expect(partition.map(({ sk }) => sk).toSorted()).toEqual([...documents.map(({ document_id }) => `DOC#${document_id}`), "METADATA"]);
+    expect(partition.find(({ sk }) => sk === "METADATA")).toMatchObject({ user_id: "ann|1", document_count, catalog_name: "My papers" });
+    expect(partition.find(({ sk }) => sk !== "METADATA")).toMatchObject({ user_id: "ann|1", document_id: documents[0]?.document_id, filename: "secret.md" });
+  });
+
+  it("R-KB-17 R-KB-22 R-KB-36 R-LISA-28 has tables, objects and sidecars where the source documents have them", async () => {
     const files = await exported(from.knowledge, from.admin, { names: { project: "acme", account: "123456789012", region: "us-east-1" } });
     const [row] = itemsOf(String(files["tables/acme-kb-catalog.jsonl"])).filter(({ sk }) => sk !== "METADATA");
     const path = `acme-kb-docs-123456789012-us-east-1/${String(row?.["s3_key"])}`;

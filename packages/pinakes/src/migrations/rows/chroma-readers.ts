@@ -1,6 +1,7 @@
 /** The collections of a Chroma: from its folder, or from its server by the HTTP interface of version 2. */
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
+import { fetchFrom, type OutgoingAnswer } from "../../outgoing/fetch-from.ts";
 import { chromaCollections, chromaRows } from "../../vectors/index.ts";
 import type { FoundUnit, UnitName } from "../source.ts";
 import type { ForeignRow, RowReader } from "./row-reader.ts";
@@ -9,6 +10,8 @@ import type { ChromaSpec } from "./spec.ts";
 const pageRows = 500;
 const pageCollections = 100;
 const answerMsMax = 60_000;
+/** A page of rows is 500 vectors with their texts. */
+const answerBytesMax = 256 * 1024 ** 2;
 
 /** The units among the names that there are; one that is wanted and not there is told. */
 function* unitsOf(spec: ChromaSpec, found: readonly { readonly name: string; readonly keep: string }[]): Generator<FoundUnit> {
@@ -54,9 +57,11 @@ export class ChromaServerReader implements RowReader {
   readonly #spec: ChromaSpec;
 
   constructor(server: string, spec: ChromaSpec) {
-    if (!/^https?:\/\/[^/@]+(?:\/|$)/.test(server)) throw invalid("server: must be an address such as http://localhost:8000, without user and password.");
     const { tenant = "default_tenant", database = "default_database" } = spec;
-    this.#root = `${server.replace(/\/$/, "")}/api/v2/tenants/${encodeURIComponent(tenant)}/databases/${encodeURIComponent(database)}/collections`;
+    for (const [called, part] of Object.entries({ tenant, database })) {
+      if (part === "." || part === "..") throw invalid(`${called}: ${show(part)} would be another path of the server.`);
+    }
+    this.#root = `${server}/api/v2/tenants/${encodeURIComponent(tenant)}/databases/${encodeURIComponent(database)}/collections`;
     this.#spec = spec;
   }
 
@@ -88,19 +93,27 @@ export class ChromaServerReader implements RowReader {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async #ask(url: string, signal: AbortSignal, body?: object): Promise<unknown> {
-    const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    let response: Response;
+    const sent = body === undefined ? {} : { method: "POST" as const, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    let answer: OutgoingAnswer;
     try {
-      // Redirects would lead to addresses that nobody allowed.
-      response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]) });
+      answer = await fetchFrom(url, { ...sent, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]), answerBytesMax });
     } catch (error) {
+      if (PinakesError.isInstance(error)) throw error;
       throw new PinakesError("UNAVAILABLE", `${this.#root}: cannot be reached: ${(error as Error).message}.`, { cause: error });
     }
-    if (response.ok) return response.json();
-    throw new PinakesError(
-      response.status >= 500 ? "UNAVAILABLE" : "INVALID",
-      `${this.#root}: answers ${response.status} ${(await response.text()).slice(0, 200)}`,
-    );
+    const { status, text } = answer;
+    if (status >= 300 && status < 400)
+      throw new PinakesError("INVALID", `${this.#root}: answers ${status}, a redirect, which is not followed; name its target.`);
+    if (status === 200) return this.#parsed(text);
+    throw new PinakesError(status >= 500 ? "UNAVAILABLE" : "INVALID", `${this.#root}: answers ${status} ${text.slice(0, 200)}`);
+  }
+
+  #parsed(text: string): unknown {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw this.#odd("an answer is no JSON");
+    }
   }
 
   #odd(what: string): PinakesError {

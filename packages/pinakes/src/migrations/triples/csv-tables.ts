@@ -12,8 +12,8 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { migrationLimits } from "../limits.ts";
 import { SqliteTables } from "./sqlite-tables.ts";
-import type { LegacyRow, LegacyTables, RowKey, TableInfo } from "./tables.ts";
-import type { TableColumns, TriplesSpec } from "./spec.ts";
+import type { LegacyRow, LegacyTables, RowKey, TableInfo, TablePart } from "./tables.ts";
+import { collectionColumn, type TableColumns, type TriplesSpec } from "./spec.ts";
 import { quoted } from "./tables.ts";
 
 interface Loaded {
@@ -28,13 +28,13 @@ const rowsPerTransaction = 10_000;
 
 export class CsvTables implements LegacyTables {
   readonly place: string;
-  readonly #options: Pick<TriplesSpec, "csv_columns" | "csv_escape">;
+  readonly #spec: TriplesSpec;
   readonly #loaded = new Map<string, Promise<Loaded>>();
   readonly #undo = new AsyncDisposableStack();
 
-  constructor(folder: string, options: Pick<TriplesSpec, "csv_columns" | "csv_escape">) {
+  constructor(folder: string, spec: TriplesSpec) {
     this.place = folder;
-    this.#options = options;
+    this.#spec = spec;
   }
 
   async tables(): Promise<readonly string[]> {
@@ -50,20 +50,24 @@ export class CsvTables implements LegacyTables {
     return { columns: (await this.#load(table)).columns, ddl: [] };
   }
 
-  async rowCount(table: string): Promise<number> {
-    return (await this.#load(table)).tables.rowCount(table);
+  async values(table: string, column: string, max: number): Promise<readonly string[]> {
+    return (await this.#load(table)).tables.values(table, column, max);
   }
 
-  async oldest(table: string, column: string): Promise<JsonValue | undefined> {
-    return (await this.#load(table)).tables.oldest(table, column);
+  async rowCount(part: TablePart): Promise<number> {
+    return (await this.#load(part.table)).tables.rowCount(part);
+  }
+
+  async oldest(part: TablePart, column: string): Promise<JsonValue | undefined> {
+    return (await this.#load(part.table)).tables.oldest(part, column);
   }
 
   async faults(table: string): Promise<readonly { readonly at: number; readonly reason: string }[]> {
     return (await this.#load(table)).faults;
   }
 
-  async *rows(table: string, columns: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
-    yield* (await this.#load(table)).tables.rows(table, columns, after);
+  async *rows(part: TablePart, columns: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+    yield* (await this.#load(part.table)).tables.rows(part, columns, after);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,7 +86,7 @@ export class CsvTables implements LegacyTables {
     const path = join(folder, "table.db");
     const db = new DatabaseSync(path);
     const faults: { at: number; reason: string }[] = [];
-    let columns: readonly string[] | undefined = this.#options.csv_columns;
+    let columns: readonly string[] | undefined = this.#spec.csv_columns;
     let at = 0;
     try {
       db.exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
@@ -100,6 +104,9 @@ export class CsvTables implements LegacyTables {
         if (at % rowsPerTransaction === 0) db.exec("COMMIT; BEGIN");
       }
       db.exec("COMMIT");
+      const collection = columns === undefined ? undefined : collectionColumn(this.#spec, columns);
+      // Each collection is read by itself: without an index each would read the whole file.
+      if (collection !== undefined) db.exec(`CREATE INDEX ${quoted(`${table} by collection`)} ON ${quoted(table)} (${quoted(collection)})`);
     } catch (error) {
       if (PinakesError.isInstance(error)) throw error;
       throw invalid(`${this.place}/${table}.csv row ${at + 1}: cannot be read: ${(error as Error).message}.`, { cause: error });
@@ -114,7 +121,7 @@ export class CsvTables implements LegacyTables {
   async *#records(table: string): AsyncGenerator<string[]> {
     const parser = parse({
       bom: true,
-      escape: this.#options.csv_escape ?? "\\",
+      escape: this.#spec.csv_escape ?? "\\",
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: migrationLimits.lineCharsMax,

@@ -18,5 +18,5 @@ async function tablesOf(spec: TriplesSpec, places: Places): Promise<LegacyTables
   if ([sqlite, postgres, csv].filter((place) => place !== undefined).length !== 1) throw invalid('source: give one of "sqlite", "postgres" and "csv".');
   if (sqlite !== undefined) return new SqliteTables(await places.file(sqlite));
   if (csv !== undefined) return new CsvTables(await places.file(csv), spec);
-  return new PostgresTables(places.address(postgres as string), spec.schema);
+  return new PostgresTables(places.postgres(postgres as string, "postgres"), spec.schema);
 }

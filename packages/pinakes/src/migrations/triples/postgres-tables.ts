@@ -1,8 +1,9 @@
 /** Tables of triples in a schema of a PostgreSQL. */
 import type { Client } from "pg";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { PinakesError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo } from "./tables.ts";
+import type { PostgresPlace } from "../places.ts";
+import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo, type TablePart } from "./tables.ts";
 import type { TableColumns } from "./spec.ts";
 
 const rowsPerFetch = 2_000;
@@ -12,13 +13,13 @@ const lockMsMax = 30_000;
 
 export class PostgresTables implements LegacyTables {
   readonly place: string;
-  readonly #url: string;
+  readonly #connection: object;
   readonly #schema: string;
 
-  constructor(url: string, schema = "public") {
-    this.#url = withoutPassword(url);
+  constructor({ shown, connection }: PostgresPlace, schema = "public") {
+    this.#connection = connection;
     this.#schema = schema;
-    this.place = `${this.#url} schema ${schema}`;
+    this.place = `${shown} schema ${schema}`;
   }
 
   async tables(): Promise<readonly string[]> {
@@ -54,20 +55,28 @@ export class PostgresTables implements LegacyTables {
     };
   }
 
-  async rowCount(table: string): Promise<number> {
-    return Number((await this.#ask(`SELECT count(*) AS n FROM ${this.#name(table)}`))[0]?.["n"]);
+  async values(table: string, column: string, max: number): Promise<readonly string[]> {
+    const value = `coalesce(${quoted(column)}::text, '') COLLATE "C"`;
+    const found = await this.#ask(`SELECT DISTINCT ${value} AS value FROM ${this.#name(table)} ORDER BY 1 LIMIT $1`, [max]);
+    return found.map((row) => row["value"] as string);
   }
 
-  async oldest(table: string, column: string): Promise<JsonValue | undefined> {
-    const value = (await this.#ask(`SELECT min(${quoted(column)}) AS oldest FROM ${this.#name(table)}`))[0]?.["oldest"];
+  async rowCount(part: TablePart): Promise<number> {
+    const { where, values } = conditions(part);
+    return Number((await this.#ask(`SELECT count(*) AS n FROM ${this.#name(part.table)} ${where}`, values))[0]?.["n"]);
+  }
+
+  async oldest(part: TablePart, column: string): Promise<JsonValue | undefined> {
+    const { where, values } = conditions(part);
+    const value = (await this.#ask(`SELECT min(${quoted(column)}) AS oldest FROM ${this.#name(part.table)} ${where}`, values))[0]?.["oldest"];
     return value instanceof Date ? value.toISOString() : (value as JsonValue | undefined);
   }
 
-  async *rows(table: string, columns: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+  async *rows(part: TablePart, columns: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
     const client = await this.#connect();
     try {
       await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      yield* fetched(client, this.#name(table), columns, after);
+      yield* fetched(client, { ...part, table: this.#name(part.table) }, columns, after);
     } catch (error) {
       throw this.#told(error);
     } finally {
@@ -85,7 +94,7 @@ export class PostgresTables implements LegacyTables {
       if (exists) await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
       const result = await work({
         exists,
-        rows: (columns) => fetched(client, name, columns),
+        rows: (columns) => fetched(client, { table: name }, columns),
         drop: async () => void (await client.query(`DROP TABLE ${name}`)),
         create: async (ddl) => {
           for (const sql of ddl) await client.query(sql);
@@ -121,15 +130,16 @@ export class PostgresTables implements LegacyTables {
 
   async #connect(): Promise<Client> {
     const { default: pg } = await import("pg");
-    const client = new pg.Client({ connectionString: this.#url, application_name: "pinakes migration", connectionTimeoutMillis: connectMsMax });
+    const client = new pg.Client({ ...this.#connection, application_name: "pinakes migration", connectionTimeoutMillis: connectMsMax });
     // One that breaks while idle would end the process; the next query tells.
     client.on("error", () => undefined);
     try {
       await client.connect();
     } catch (error) {
-      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}. The password comes from PGPASSWORD.`, {
-        cause: error,
-      });
+      // A server that asked for a password and got none still holds the connection.
+      client.connection.stream.destroy();
+      if (PinakesError.isInstance(error)) throw error;
+      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}.`, { cause: error });
     }
     return client;
   }
@@ -142,14 +152,28 @@ export class PostgresTables implements LegacyTables {
   }
 }
 
-async function* fetched(client: Client, table: string, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+/** `first`: values that come before those of the part. Of text, a cast changes nothing, and an index on the column is used. */
+function conditions(
+  { only }: TablePart,
+  first?: { readonly sql: string; readonly values: readonly string[] },
+): { readonly where: string; readonly values: readonly string[] } {
+  const before = first?.values ?? [];
+  const column = only === undefined ? "" : `${quoted(only.column)}::text`;
+  const isValue = `${column} = $${before.length + 1}`;
+  const isPart = only === undefined ? undefined : only.value === "" ? `(${column} IS NULL OR ${isValue})` : isValue;
+  const all = [first?.sql, isPart].filter((sql) => sql !== undefined);
+  return { where: all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`, values: [...before, ...(only === undefined ? [] : [only.value])] };
+}
+
+/** The table is named as SQL names it. */
+async function* fetched(client: Client, part: TablePart, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
   const names = [s, p, o].map((column) => `${quoted(column)} COLLATE "C"`);
-  const where = after === undefined ? "" : `WHERE (${names.join(", ")}) > ($1, $2, $3)`;
+  const { where, values } = conditions(part, after === undefined ? undefined : { sql: `(${names.join(", ")}) > ($1, $2, $3)`, values: after });
   // A cursor takes no parameters where it is declared with a name that is used again: each reading has its own.
   const cursor = `pinakes_${(cursors += 1)}`;
   await client.query(
-    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o FROM ${table} ${where} ORDER BY 1, 2, 3`,
-    [...(after ?? [])],
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o FROM ${part.table} ${where} ORDER BY 1, 2, 3`,
+    [...values],
   );
   for (;;) {
     const { rows } = await client.query(`FETCH ${rowsPerFetch} FROM ${cursor}`);
@@ -167,13 +191,4 @@ async function insert(client: Client, table: string, columns: readonly string[],
     const places = some.map((row, i) => `(${row.map((_, j) => `$${i * columns.length + j + 1}`).join(", ")})`);
     await client.query(`INSERT INTO ${table} (${columns.map(quoted).join(", ")}) VALUES ${places.join(", ")}`, some.flat());
   }
-}
-
-/** A record of a migration is kept and shown: no secret may be in it. */
-function withoutPassword(url: string): string {
-  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol))
-    throw invalid("postgres: must be an address such as postgres://user@host:5432/database.");
-  if (new URL(url).password !== "" || /[?&]password=/i.test(url))
-    throw invalid("postgres: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD.");
-  return url;
 }

@@ -8,7 +8,7 @@ export const TriplesSpec = z.strictObject({
   kind: z.literal("triples"),
   /** A SQLite file. */
   sqlite: z.string().min(1).optional(),
-  /** An address without a password, which comes from PGPASSWORD. */
+  /** An address without a password: the operator names that together with the server. */
   postgres: z.string().min(1).optional(),
   /** Of PostgreSQL; `public` when absent. */
   schema: name.optional(),
@@ -23,11 +23,12 @@ export const TriplesSpec = z.strictObject({
   repository: name.optional(),
   /** Between user and collection in the name of a table: with "__", ann__papers is Ann's collection papers. */
   separator: z.string().min(1).max(16).optional(),
-  /** Tables that are called otherwise, or are to be left out. */
+  /** Tables that are called otherwise, or are to be left out; "<table>/<value>" is one collection of a table that holds several. */
   tables: z
     .record(z.string(), z.strictObject({ user: name.optional(), repository: name.optional(), collection: name.optional(), skip: z.boolean().optional() }))
     .optional(),
-  columns: z.strictObject({ s: name.optional(), p: name.optional(), o: name.optional(), created_at: name.optional() }).optional(),
+  /** `collection`: in tables that have it, each of its values is a collection. */
+  columns: z.strictObject({ s: name.optional(), p: name.optional(), o: name.optional(), created_at: name.optional(), collection: name.optional() }).optional(),
   /** Columns that may be lost. */
   ignore_columns: z.array(name).max(64).optional(),
   objects: z.enum(["literal", "iri", "absolute"]),
@@ -54,15 +55,33 @@ export function columnsOf({ columns = {} }: TriplesSpec): TableColumns {
   return { s: columns.s ?? "s", p: columns.p ?? "p", o: columns.o ?? "o", created_at: columns.created_at ?? "created_at" };
 }
 
-/** Undefined where nothing says whose it is. */
-export function targetOf({ user, repository, separator, tables }: TriplesSpec, table: string): IntakeTarget | undefined {
-  const own = tables?.[table];
-  const at = separator === undefined ? -1 : table.indexOf(separator);
-  const named = at > 0 && separator !== undefined ? { user: table.slice(0, at), collection: table.slice(at + separator.length) } : undefined;
-  const collection = own?.collection ?? named?.collection ?? table;
-  // A repository that is named for this table is meant rather than a user that its name seems to have.
-  if (own?.repository !== undefined) return { repository: own.repository, collection };
-  const owner = own?.user ?? named?.user ?? user;
+/** The column that names the collection of each row; undefined for a table that is one collection. */
+export function collectionColumn(spec: TriplesSpec, columns: readonly string[]): string | undefined {
+  const column = spec.columns?.collection ?? "collection";
+  const { s, p, o, created_at } = columnsOf(spec);
+  const isOther = [s, p, o, created_at, ...(spec.ignore_columns ?? [])].includes(column);
+  return isOther || !columns.includes(column) ? undefined : column;
+}
+
+/** What a table, or one collection of it, is called as a unit. */
+export function unitName(table: string, value: string | undefined): string {
+  return value === undefined ? table : `${table}/${value}`;
+}
+
+/** Undefined where nothing says whose it is. `value`: of the column that names the collection. */
+export function targetOf({ user, repository, separator, tables }: TriplesSpec, table: string, value?: string): IntakeTarget | undefined {
+  const [own, ofTable] = [tables?.[unitName(table, value)], tables?.[table]];
+  const named = splitName(value ?? table, separator);
+  const collection = own?.collection ?? named?.collection ?? value ?? table;
+  const given = [own, ofTable].find((one) => one?.repository !== undefined || one?.user !== undefined);
+  // A repository that is given for this table is meant rather than a user that its name seems to have.
+  if (given?.repository !== undefined) return { repository: given.repository, collection };
+  const owner = given?.user ?? named?.user ?? splitName(table, separator)?.user ?? user;
   if (owner !== undefined) return { user: owner, collection };
   return repository === undefined ? undefined : { repository, collection };
+}
+
+function splitName(text: string, separator: string | undefined): { readonly user: string; readonly collection: string } | undefined {
+  const at = separator === undefined ? -1 : text.indexOf(separator);
+  return at > 0 && separator !== undefined ? { user: text.slice(0, at), collection: text.slice(at + separator.length) } : undefined;
 }

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo } from "./tables.ts";
+import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo, type TablePart } from "./tables.ts";
 import type { TableColumns } from "./spec.ts";
 
 /** Whoever reads must not keep everybody else waiting. */
@@ -36,16 +36,25 @@ export class SqliteTables implements LegacyTables {
     return { columns: columns.map(({ name }) => name as string), ddl: ddl.map(({ sql }) => sql as string) };
   }
 
-  async rowCount(table: string): Promise<number> {
-    return this.#db.prepare(`SELECT count(*) AS n FROM ${quoted(table)}`).get()?.["n"] as number;
+  async values(table: string, column: string, max: number): Promise<readonly string[]> {
+    const value = `coalesce(CAST(${quoted(column)} AS TEXT), '') COLLATE BINARY`;
+    const found = this.#db.prepare(`SELECT DISTINCT ${value} AS value FROM ${quoted(table)} ORDER BY 1 LIMIT ?`).all(max);
+    return found.map((row) => row["value"] as string);
   }
 
-  async oldest(table: string, column: string): Promise<JsonValue | undefined> {
-    return this.#db.prepare(`SELECT min(${quoted(column)}) AS oldest FROM ${quoted(table)}`).get()?.["oldest"] as JsonValue | undefined;
+  async rowCount(part: TablePart): Promise<number> {
+    const { where, values } = conditions(part);
+    return this.#db.prepare(`SELECT count(*) AS n FROM ${quoted(part.table)} ${where}`).get(...values)?.["n"] as number;
   }
 
-  rows(table: string, columns: TableColumns, after?: RowKey): AsyncIterable<LegacyRow> {
-    return told(this.place, () => distinctRows(this.#db, table, columns, after));
+  async oldest(part: TablePart, column: string): Promise<JsonValue | undefined> {
+    const { where, values } = conditions(part);
+    const sql = `SELECT min(${quoted(column)}) AS oldest FROM ${quoted(part.table)} ${where}`;
+    return this.#db.prepare(sql).get(...values)?.["oldest"] as JsonValue | undefined;
+  }
+
+  rows(part: TablePart, columns: TableColumns, after?: RowKey): AsyncIterable<LegacyRow> {
+    return told(this.place, () => distinctRows(this.#db, part, columns, after));
   }
 
   /** On a connection of its own, so that nothing else runs inside of the transaction. */
@@ -56,7 +65,7 @@ export class SqliteTables implements LegacyTables {
       const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
       const result = await work({
         exists,
-        rows: (columns) => distinctRows(db, table, columns),
+        rows: (columns) => distinctRows(db, { table }, columns),
         drop: async () => db.exec(`DROP TABLE ${quoted(table)}`),
         create: async (ddl) => ddl.forEach((sql) => db.exec(sql)),
         insert: async (columns, rows) => {
@@ -77,12 +86,12 @@ export class SqliteTables implements LegacyTables {
   }
 }
 
-async function* distinctRows(db: DatabaseSync, table: string, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+async function* distinctRows(db: DatabaseSync, part: TablePart, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
   // By bytes, whatever the columns say: two texts that differ in case are two.
   const names = [s, p, o].map((name) => `${quoted(name)} COLLATE BINARY`);
-  const where = after === undefined ? "" : `WHERE (${names.join(", ")}) > (?, ?, ?)`;
+  const { where, values } = conditions(part, after === undefined ? undefined : { sql: `(${names.join(", ")}) > (?, ?, ?)`, values: after });
   const sql = (at: string) =>
-    `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o, ${at} AS at FROM ${quoted(table)} ${where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
+    `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o, ${at} AS at FROM ${quoted(part.table)} ${where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
   let statement: StatementSync;
   try {
     statement = db.prepare(sql("min(rowid)"));
@@ -91,10 +100,21 @@ async function* distinctRows(db: DatabaseSync, table: string, { s, p, o }: Table
     statement = db.prepare(sql("NULL"));
   }
   let rows = 0;
-  for (const row of statement.iterate(...(after ?? []))) {
+  for (const row of statement.iterate(...values)) {
     if ((rows += 1) % rowsPerTurn === 0) await nextTurn();
     yield { s: row["s"], p: row["p"], o: row["o"], at: (row["at"] as number | null) ?? undefined };
   }
+}
+
+/** Of a part, the bare column, so that an index on it is used. */
+function conditions(
+  { only }: TablePart,
+  more?: { readonly sql: string; readonly values: readonly string[] },
+): { readonly where: string; readonly values: readonly string[] } {
+  const column = only === undefined ? "" : quoted(only.column);
+  const isPart = only === undefined ? undefined : only.value === "" ? `(${column} IS NULL OR ${column} = ?)` : `${column} COLLATE BINARY = ?`;
+  const all = [isPart, more?.sql].filter((sql) => sql !== undefined);
+  return { where: all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`, values: [...(only === undefined ? [] : [only.value]), ...(more?.values ?? [])] };
 }
 
 /** SQLite's own errors: not there, not readable, or no database at all. */

@@ -14,6 +14,13 @@ export interface TableInfo {
   readonly ddl: readonly string[];
 }
 
+/** A table, or the rows of one collection of it where a column names the collection of each row. */
+export interface TablePart {
+  readonly table: string;
+  /** Rows without a value belong to the empty text. */
+  readonly only?: { readonly column: string; readonly value: string } | undefined;
+}
+
 export type RowKey = readonly [s: string, p: string, o: string];
 
 export interface LegacyTables extends AsyncDisposable {
@@ -21,11 +28,13 @@ export interface LegacyTables extends AsyncDisposable {
   readonly place: string;
   tables(): Promise<readonly string[]>;
   info(table: string): Promise<TableInfo>;
-  rowCount(table: string): Promise<number>;
+  /** The distinct values of the column as texts, in the order of their bytes; no more of them than `max`. */
+  values(table: string, column: string, max: number): Promise<readonly string[]>;
+  rowCount(part: TablePart): Promise<number>;
   /** The smallest value of the column. */
-  oldest(table: string, column: string): Promise<JsonValue | undefined>;
+  oldest(part: TablePart, column: string): Promise<JsonValue | undefined>;
   /** Distinct, in the order of their bytes, of one state of the table; after the key where one is given. */
-  rows(table: string, columns: TableColumns, after?: RowKey): AsyncIterable<LegacyRow>;
+  rows(part: TablePart, columns: TableColumns, after?: RowKey): AsyncIterable<LegacyRow>;
   /** What is wrong with the file or table as a whole, by row, before it can be read as a table. */
   faults?(table: string): Promise<readonly { readonly at: number; readonly reason: string }[]>;
   /** One transaction that nobody else writes in; undone when it throws. Absent where nothing may be changed. */

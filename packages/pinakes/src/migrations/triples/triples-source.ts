@@ -1,4 +1,7 @@
-/** One table a collection becomes one space of the triple store a collection (R-TG-94), and back (R-TG-97). */
+/**
+ * One table a collection becomes one space of the triple store a collection (R-TG-94), and back (R-TG-97). A table with a column that names the
+ * collection of each row is one unit for each of its values; it is never changed, since others may use it for other collections.
+ */
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { Quad } from "../../domain/rdf.ts";
@@ -11,8 +14,8 @@ import { told } from "../progress.ts";
 import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, OldForm, Problem, Reading, UnitName } from "../source.ts";
 import { heldQuads, removeQuads, writeQuads } from "../quads.ts";
 import { checkPatterns } from "./check-patterns.ts";
-import { columnsOf, targetOf, type TableColumns, type TriplesSpec } from "./spec.ts";
-import type { LegacyRow, LegacyTables, LockedTable, RowKey } from "./tables.ts";
+import { collectionColumn, columnsOf, targetOf, unitName, type TableColumns, type TriplesSpec } from "./spec.ts";
+import type { LegacyRow, LegacyTables, LockedTable, RowKey, TableInfo, TablePart } from "./tables.ts";
 import { TermRules } from "./term-rules.ts";
 
 export class TriplesSource implements MigrationSource, EntrySides {
@@ -30,13 +33,20 @@ export class TriplesSource implements MigrationSource, EntrySides {
     this.#tables = tables;
     this.#triples = triples;
     if (tables.change !== undefined)
-      this.old = { remove: (unit, verified) => this.#remove(unit, verified), restore: (unit, held) => this.#restore(unit, held) };
+      this.old = {
+        has: (unit) => partOf(unit).only === undefined,
+        remove: (unit, verified) => this.#remove(unit, verified),
+        restore: (unit, held) => this.#restore(unit, held),
+      };
   }
 
   async *units(): AsyncGenerator<FoundUnit> {
     for (const table of await this.#tables.tables()) {
       if (this.#spec.tables?.[table]?.skip === true) continue;
-      yield await this.#unit(table);
+      const info = await this.#tables.info(table);
+      const column = collectionColumn(this.#spec, info.columns);
+      if (column === undefined) yield await this.#unit({ table }, info);
+      else yield* this.#parts(table, column, info);
     }
   }
 
@@ -52,20 +62,21 @@ export class TriplesSource implements MigrationSource, EntrySides {
     return differingEntries(this, unit, held);
   }
 
-  async rows({ name }: UnitName): Promise<number> {
-    return this.#tables.rowCount(name);
+  async rows(unit: UnitName): Promise<number> {
+    return this.#tables.rowCount(partOf(unit));
   }
 
-  async *entries({ name }: UnitName, reading: Reading): AsyncGenerator<Entry> {
-    for (const { at, reason } of (await this.#tables.faults?.(name)) ?? []) reading.problem({ where: `${name} row ${at}`, reason });
-    for await (const { quad } of this.#quads(name, this.#tables.rows(name, this.#columns), reading)) yield entryOf(quad);
+  async *entries(unit: UnitName, reading: Reading): AsyncGenerator<Entry> {
+    const part = partOf(unit);
+    for (const problem of await this.#faults(part.table)) reading.problem(problem);
+    for await (const { quad } of this.#quads(unit.name, this.#tables.rows(part, this.#columns), reading)) yield entryOf(quad);
   }
 
   async *held(_: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
     for await (const quad of heldQuads(this.#triples, scope, place.incarnation, signal)) yield entryOf(quad);
   }
 
-  async *copy({ name }: UnitName, { scope, place, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+  async *copy(unit: UnitName, { scope, place, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
     const { after, copied: before } = (checkpoint ?? { copied: 0 }) as { after?: RowKey; copied: number };
     let copied = before;
     let waiting: Quad[] = [];
@@ -78,8 +89,8 @@ export class TriplesSource implements MigrationSource, EntrySides {
       chars = 0;
       return { checkpoint: { copied, ...(last === undefined ? {} : { after: last }) }, copied };
     };
-    const rows = this.#tables.rows(name, this.#columns, after);
-    for await (const { quad, row } of this.#quads(name, rows, strictly(signal))) {
+    const rows = this.#tables.rows(partOf(unit), this.#columns, after);
+    for await (const { quad, row } of this.#quads(unit.name, rows, strictly(signal))) {
       waiting.push(quad);
       chars += quad.s.length + quad.p.length + quad.o.length;
       last = [row.s as string, row.p as string, row.o as string];
@@ -101,27 +112,65 @@ export class TriplesSource implements MigrationSource, EntrySides {
     await this.#tables[Symbol.asyncDispose]();
   }
 
-  async #unit(table: string): Promise<FoundUnit> {
-    const problems: Problem[] = [];
-    const wrong = (reason: string) => problems.push({ where: table, reason });
-    const target = targetOf(this.#spec, table);
-    if (target === undefined) wrong('nothing says whose it is; give "user", "repository", "separator", or name it in "tables".');
-    const { columns, ddl } = await this.#tables.info(table);
+  async #unit(part: TablePart, { columns, ddl }: TableInfo): Promise<FoundUnit> {
+    const { table, only } = part;
+    const name = unitName(table, only?.value);
+    const target = targetOf(this.#spec, table, only?.value);
+    const unowned = 'nothing says whose it is; give "user", "repository", "separator", or name it in "tables".';
+    const wrong = this.#wrongColumns(columns);
+    const { created_at } = this.#columns;
+    const created = columns.includes(created_at) && wrong === undefined ? timeOf(await this.#tables.oldest(part, created_at)) : undefined;
+    return {
+      name,
+      target: target ?? { repository: "unknown", collection: only?.value ?? table },
+      ...(created === undefined ? {} : { created_at: created }),
+      problems: [target === undefined ? unowned : undefined, wrong].filter((reason) => reason !== undefined).map((reason) => ({ where: name, reason })),
+      keep: only === undefined ? { ddl: [...ddl], dated: columns.includes(created_at) } : { part: { table, ...only } },
+    };
+  }
+
+  /** What is wrong with the table as a whole is one unit, and told once. */
+  async *#parts(table: string, column: string, info: TableInfo): AsyncGenerator<FoundUnit> {
+    const problems = await this.#wrongTable(table, info);
+    const readable = problems.length === 0;
+    const values = readable ? await this.#tables.values(table, column, migrationLimits.unitsMax + 1) : [];
+    if (values.length > migrationLimits.unitsMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `${table}: names more than ${migrationLimits.unitsMax} collections; migrate it in parts.`);
+    const parts = values.map((value): TablePart => ({ table, only: { column, value } }));
+    let rows = 0;
+    for (const part of parts) rows += await this.#tables.rowCount(part);
+    const all = readable ? await this.#tables.rowCount({ table }) : 0;
+    // Values that are no texts, or equal without being the same: rows would be lost, or be in two collections.
+    if (rows !== all) {
+      const reason = `has ${all} rows, and ${rows} by the values of "${column}": these must be texts that are told apart by their bytes. If others write to it, plan again.`;
+      problems.push({ where: table, reason });
+    }
+    if (problems.length > 0) yield { name: table, target: { repository: "unknown", collection: table }, problems };
+    else for (const part of parts) if (this.#spec.tables?.[unitName(table, part.only?.value)]?.skip !== true) yield await this.#unit(part, info);
+  }
+
+  async #wrongTable(table: string, { columns }: TableInfo): Promise<Problem[]> {
+    const wrong = this.#wrongColumns(columns);
+    const collection = this.#spec.tables?.[table]?.collection;
+    const several = `holds several collections; instead of ${show(collection)} for the table, name one for each as ${show(`${table}/<value>`)}.`;
+    return [
+      ...[wrong, collection === undefined ? undefined : several].filter((reason) => reason !== undefined).map((reason) => ({ where: table, reason })),
+      ...(await this.#faults(table)),
+    ];
+  }
+
+  #wrongColumns(columns: readonly string[]): string | undefined {
     const { s, p, o, created_at } = this.#columns;
     const missing = [s, p, o].filter((name) => !columns.includes(name));
-    const known = new Set([s, p, o, created_at, ...(this.#spec.ignore_columns ?? [])]);
-    const more = columns.filter((name) => !known.has(name));
     if (missing.length > 0)
-      wrong(`has no column ${missing.map((name) => `"${name}"`).join(", ")}; it has ${show(columns)}. Give "columns", or leave the table out with "tables".`);
-    else if (more.length > 0) wrong(`has the columns ${show(more)}, which would be lost; name them in "ignore_columns" if they may be.`);
-    const created = columns.includes(created_at) && missing.length === 0 ? timeOf(await this.#tables.oldest(table, created_at)) : undefined;
-    return {
-      name: table,
-      target: target ?? { repository: "unknown", collection: table },
-      ...(created === undefined ? {} : { created_at: created }),
-      problems,
-      keep: { ddl: [...ddl], dated: columns.includes(created_at) },
-    };
+      return `has no column ${missing.map((name) => `"${name}"`).join(", ")}; it has ${show(columns)}. Give "columns", or leave the table out with "tables".`;
+    const known = new Set([s, p, o, created_at, collectionColumn(this.#spec, columns), ...(this.#spec.ignore_columns ?? [])]);
+    const more = columns.filter((name) => !known.has(name));
+    return more.length === 0 ? undefined : `has the columns ${show(more)}, which would be lost; name them in "ignore_columns" if they may be.`;
+  }
+
+  async #faults(table: string): Promise<readonly Problem[]> {
+    return ((await this.#tables.faults?.(table)) ?? []).map(({ at, reason }) => ({ where: `${table} row ${at}`, reason }));
   }
 
   async *#quads(table: string, rows: AsyncIterable<LegacyRow>, reading: Reading): AsyncGenerator<{ quad: Quad; row: LegacyRow }> {
@@ -137,8 +186,8 @@ export class TriplesSource implements MigrationSource, EntrySides {
     }
   }
 
-  async *#allQuads({ name }: UnitName, signal: AbortSignal): AsyncGenerator<Quad> {
-    for await (const { quad } of this.#quads(name, this.#tables.rows(name, this.#columns), strictly(signal))) yield quad;
+  async *#allQuads(unit: UnitName, signal: AbortSignal): AsyncGenerator<Quad> {
+    for await (const { quad } of this.#quads(unit.name, this.#tables.rows(partOf(unit), this.#columns), strictly(signal))) yield quad;
   }
 
   async #remove({ name }: UnitName, verified: Measured): Promise<void> {
@@ -197,6 +246,12 @@ export class TriplesSource implements MigrationSource, EntrySides {
   async #changed(name: string, work: (table: LockedTable) => Promise<void>): Promise<void> {
     await this.#tables.change?.(name, work);
   }
+}
+
+/** From what the unit keeps: a name with a "/" may be the name of a table. */
+function partOf({ name, keep }: UnitName): TablePart {
+  const part = (keep as { readonly part?: { readonly table: string; readonly column: string; readonly value: string } } | null | undefined)?.part;
+  return part === undefined ? { table: name } : { table: part.table, only: { column: part.column, value: part.value } };
 }
 
 function entryOf({ s, p, o, g }: Quad): Entry {

@@ -8,7 +8,7 @@ type Value =
   | { readonly kind: "language"; readonly text: string; readonly language: string }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "number"; readonly value: Numeric }
-  | { readonly kind: "dateTime" | "date" | "time"; readonly at: number }
+  | { readonly kind: "dateTime" | "date" | "time"; readonly at: number; readonly zoned: boolean }
   /** Of a datatype that is not known here, or not what its datatype asks for. */
   | { readonly kind: "other" };
 
@@ -27,7 +27,7 @@ function valueOf(text: TermText): Value {
     return value === undefined ? { kind: "other" } : { kind: "boolean", value };
   }
   const moment = momentOf(text);
-  return moment === undefined ? { kind: "other" } : { kind: moment.kind, at: moment.at };
+  return moment === undefined ? { kind: "other" } : { kind: moment.kind, at: moment.at, zoned: moment.offset !== undefined };
 }
 
 export function booleanOf(text: TermText): boolean | undefined {
@@ -42,9 +42,14 @@ export function equalTerms(a: TermText, b: TermText): boolean | undefined {
   if (x.kind === "number" && y.kind === "number") return compareNumeric(x.value, y.value) === 0;
   if (a === b) return true;
   if (x.kind === "iri" || x.kind === "blank" || y.kind === "iri" || y.kind === "blank") return false;
+  // Whatever a datatype means, none of its values has a language.
+  if ((x.kind === "language") !== (y.kind === "language")) return false;
   if (x.kind === "other" || y.kind === "other") return undefined;
   if (x.kind === "boolean" && y.kind === "boolean") return x.value === y.value;
-  if ("at" in x && "at" in y && x.kind === y.kind) return x.at === y.at;
+  if ("at" in x && "at" in y && x.kind === y.kind) {
+    const order = compareMoments(x, y);
+    return order === undefined ? undefined : order === 0;
+  }
   return false;
 }
 
@@ -54,8 +59,18 @@ export function compareTerms(a: TermText, b: TermText): number | "none" | undefi
   if (x.kind === "number" && y.kind === "number") return compareNumeric(x.value, y.value) ?? "none";
   if (x.kind === "string" && y.kind === "string") return compareText(x.text, y.text);
   if (x.kind === "boolean" && y.kind === "boolean") return Number(x.value) - Number(y.value);
-  if ("at" in x && "at" in y && x.kind === y.kind) return x.at - y.at;
-  return undefined;
+  return "at" in x && "at" in y && x.kind === y.kind ? compareMoments(x, y) : undefined;
+}
+
+type Instant = Extract<Value, { readonly at: number }>;
+
+/** No place on earth is further from UTC. */
+const zoneMsMax = 14 * 3_600_000;
+
+/** Of two moments only one of which has a time zone, the order is known where no zone could change it (XML Schema, 3.2.7.4). */
+function compareMoments(a: Instant, b: Instant): number | undefined {
+  const order = a.at - b.at;
+  return a.zoned === b.zoned || Math.abs(order) > zoneMsMax ? order : undefined;
 }
 
 /** By code points, as XPath compares. */

@@ -70,11 +70,11 @@ class ExpressionCompiler {
     return ({ exists }) => truth(exists[at] !== negated);
   }
 
+  /** A function that is not known here, or not with these arguments, is an error of this expression; the query goes on (17.6). */
   #named(iri: string, args: readonly Expression[]): Evaluate {
     const cast = castOf(iri);
-    if (cast === undefined) throw unsupported(`the function <${iri}>`);
-    if (args.length !== 1) throw unsupported(`the function <${iri}> with ${args.length} arguments`);
-    const inner = this.compile(args[0] as Expression);
+    const [inner, ...more] = args.map((arg) => this.compile(arg));
+    if (cast === undefined || inner === undefined || more.length > 0) return () => undefined;
     return (context) => {
       const value = inner(context);
       return value === undefined ? undefined : cast(value);

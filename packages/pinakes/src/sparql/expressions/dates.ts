@@ -1,7 +1,4 @@
-/**
- * Dates and times of XML Schema. One without a time zone is taken to be in UTC where two are compared: the "implicit time zone" that the
- * specification leaves to the implementation.
- */
+/** Dates and times of XML Schema. One without a time zone is taken to be in UTC where rows are sorted. */
 import { literal, termOf, xsd, type TermText } from "../../domain/rdf.ts";
 import { integer } from "./numbers.ts";
 
@@ -18,7 +15,7 @@ export interface Moment {
   readonly offset: number | undefined;
   /** As written: "Z", "-05:00" or nothing. */
   readonly zone: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, in UTC where there is no time zone. */
   readonly at: number;
 }
 

@@ -93,7 +93,7 @@ class Groups {
       const value = evaluated instanceof Promise ? await evaluated : evaluated;
       const key = expression === undefined ? rowSlots.map((slot) => row[slot]) : [value];
       if (!this.#isNew(group.seen[at], key)) continue;
-      if (aggregator === "group_concat") this.#held.add(1);
+      if (aggregator === "group_concat") this.#held.add(1, value?.length ?? 0);
       group.accumulators[at]?.add(value);
     }
   }
@@ -111,7 +111,7 @@ class Groups {
     if (known !== undefined) return known;
     const group = this.#newGroup(row);
     this.#groups.set(key, group);
-    this.#held.add(1);
+    this.#held.add(1, key.length);
     return group;
   }
 
@@ -132,7 +132,7 @@ class Groups {
     const key = keyOf(...values);
     if (seen.has(key)) return false;
     seen.add(key);
-    this.#held.add(1);
+    this.#held.add(1, key.length);
     return true;
   }
 }

@@ -82,14 +82,18 @@ export async function* innerJoin(environment: Environment, left: Rows, leftCerta
       for (const row of rows) {
         const seeded = withSeed(row, seed, right);
         const table = side.tableRows(seeded);
-        if (table === undefined) for await (const found of side.rowsFor(seeded)) collect(row, found);
-        else collect(row, table);
-        if (budget.spend()) await budget.pause();
-        if (out.length >= lot) {
-          yield out;
-          out = [];
-          lot = Math.min(lot * 2, lotRows);
+        if (table !== undefined) collect(row, table);
+        else {
+          // What is made of one row may be more than fits into memory, so it goes on in lots as well.
+          for await (const found of side.rowsFor(seeded)) {
+            collect(row, found);
+            if (out.length < lotRows) continue;
+            yield taken();
+            if (budget.spend()) await budget.pause();
+          }
         }
+        if (budget.spend()) await budget.pause();
+        if (out.length >= lot) yield taken();
       }
       if (out.length > 0) yield out;
       out = [];
@@ -104,6 +108,13 @@ export async function* innerJoin(environment: Environment, left: Rows, leftCerta
       const merged = mergeRows(row, other, slots);
       if (merged !== undefined) out.push(merged);
     }
+  }
+
+  function taken(): readonly Row[] {
+    const rows = out;
+    out = [];
+    lot = Math.min(lot * 2, lotRows);
+    return rows;
   }
 }
 

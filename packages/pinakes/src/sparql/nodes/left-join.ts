@@ -21,6 +21,10 @@ export function leftJoinNode(left: PatternNode, right: PatternNode, condition: C
             const kept = await rowsThat(environment, filters, merged);
             matched ||= kept.length > 0;
             for (const one of kept) out.push(one);
+            if (environment.budget.spend(found.length)) await environment.budget.pause();
+            if (out.length < lotRows) continue;
+            yield out;
+            out = [];
           }
           if (!matched) out.push(row);
           if (environment.budget.spend()) await environment.budget.pause();

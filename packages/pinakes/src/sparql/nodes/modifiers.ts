@@ -42,8 +42,14 @@ export function distinctNode(child: PatternNode): PatternNode {
       const held = new Held(environment.budget);
       try {
         for await (const rows of child.run(environment, seed)) {
-          const fresh = rows.filter((row) => isNew(seen, keyOf(...slots.map((slot) => row[slot]))));
-          held.add(fresh.length);
+          let chars = 0;
+          const fresh = rows.filter((row) => {
+            const key = keyOf(...slots.map((slot) => row[slot]));
+            if (!isNew(seen, key)) return false;
+            chars += key.length;
+            return true;
+          });
+          held.add(fresh.length, chars);
           if (environment.budget.spend(rows.length)) await environment.budget.pause();
           if (fresh.length > 0) yield fresh;
         }

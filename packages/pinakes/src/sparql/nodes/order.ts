@@ -1,6 +1,6 @@
 /** ORDER BY: all rows in memory, sorted in runs so that nobody waits long; with a LIMIT above it only the first of them are kept. */
 import type { TermText } from "../../domain/rdf.ts";
-import { Held, type Budget } from "../budget.ts";
+import { charsOf, Held, type Budget } from "../budget.ts";
 import { compareForOrder } from "../expressions/compare.ts";
 import type { CompiledExpression } from "../expressions/context.ts";
 import { evaluateFor } from "./evaluate.ts";
@@ -35,11 +35,11 @@ export function orderNode(child: PatternNode, keys: readonly OrderKey[], first: 
       let all: Keyed[] = [];
       for await (const rows of child.run(environment, seed)) {
         for (const row of rows) all.push({ row, values: await valuesOf(environment, row) });
-        held.add(rows.length);
+        held.add(rows.length, charsOf(rows));
         if (first !== undefined && all.length > first + runRows) {
           all = (await sorted(budget, all, compare)).slice(0, first);
           held.release();
-          held.add(all.length);
+          held.add(all.length, charsOf(all.map(({ row }) => row)));
         }
         if (budget.spend(rows.length)) await budget.pause();
       }

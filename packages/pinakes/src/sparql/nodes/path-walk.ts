@@ -99,7 +99,7 @@ async function* reached(environment: Environment, path: Repeat, start: End): Asy
   const visit = (term: TermText): boolean => {
     if (seen.has(term)) return false;
     seen.add(term);
-    held.add(1);
+    held.add(1, term.length);
     return true;
   };
   try {
@@ -132,7 +132,7 @@ async function* starts(environment: Environment, path: Repeat): AsyncGenerator<T
       for (const term of path.type === "OneOrMorePath" ? [s] : [s, o]) {
         if (seen.has(term)) continue;
         seen.add(term);
-        held.add(1);
+        held.add(1, term.length);
         yield term;
       }
     }

@@ -6,10 +6,10 @@
  * of one that is larger as many rows are read as the lookups so far were worth, and if that was not all of it, looking up goes on until
  * they are worth twice as much. A right side that cannot be told anything is read into the table at once.
  */
-import { Held } from "../budget.ts";
+import { charsOf, Held } from "../budget.ts";
 import { keyOf } from "../dataset.ts";
 import { sparqlLimits } from "../limits.ts";
-import { emptyRow, seedFrom, type Environment, type PatternNode, type Row } from "./node.ts";
+import { emptyRow, lotRows, seedFrom, type Environment, type PatternNode, type Row } from "./node.ts";
 
 /** Rows that could be read in the time of one lookup. */
 const rowsPerLookup = 50;
@@ -43,16 +43,18 @@ export class RightSide {
   async *rowsFor(left: Row): AsyncGenerator<readonly Row[]> {
     if (this.#table === undefined) await this.#perhapsRead();
     if (this.#table !== undefined) {
-      yield this.#table.get(this.#key(left)) ?? noRows;
+      const rows = this.#table.get(this.#key(left)) ?? noRows;
+      for (let at = 0; at < rows.length; at += lotRows) yield rows.length <= lotRows ? rows : rows.slice(at, at + lotRows);
       return;
     }
     this.#lookups += 1;
     yield* this.#node.run(this.#environment, seedFrom(this.#environment, left, this.#node));
   }
 
-  /** The answer without a wait, once there is a table. */
+  /** The answer without a wait, once there is a table; undefined also where it is more than a lot, which `rowsFor` hands out in parts. */
   tableRows(left: Row): readonly Row[] | undefined {
-    return this.#table === undefined ? undefined : (this.#table.get(this.#key(left)) ?? noRows);
+    const rows = this.#table === undefined ? undefined : (this.#table.get(this.#key(left)) ?? noRows);
+    return rows !== undefined && rows.length > lotRows ? undefined : rows;
   }
 
   close(): void {
@@ -89,7 +91,7 @@ export class RightSide {
         this.#held.release();
         return false;
       }
-      this.#held.add(rows.length);
+      this.#held.add(rows.length, charsOf(rows));
       for (const row of rows) {
         const key = this.#key(row);
         const bucket = table.get(key);

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { BatchOutcome } from "@pinakes/client";
 import { PinakesError, inBatch } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { BatchResult, Item, ItemStore, OperationResult, Partition } from "../../ports/item-store.ts";
+import type { BatchResult, Item, ItemStore, Operation, OperationResult, Partition } from "../../ports/item-store.ts";
 import { storedView, type Incoming } from "./documents.ts";
 import { needsStored, planWrites, type PlannedWrite } from "./plan-writes.ts";
-import { inOwnWords, type Target } from "./target.ts";
+import { inOwnWords } from "./target.ts";
 import { idOfWrite, type Write } from "./writes.ts";
 
 const attemptsMax = 50;
@@ -49,11 +49,16 @@ async function commitOnce(commit: Commit, writes: readonly Write[]): Promise<rea
   const operations = planned.map(({ operation }) => operation);
   const companions = target.system?.companions?.(operations, commit.now) ?? [];
   requireRoom(items, operations.length, companions.length);
+  await target.system?.admit?.(
+    items,
+    caller.scope,
+    operations.flatMap((operation) => ("document" in operation ? [operation.document] : [])),
+  );
   let result: BatchResult;
   try {
     result = await items.batch(caller.scope, target.definition.name, partition, [...operations, ...companions]);
   } catch (error) {
-    throw asFailure(error, planned, target);
+    throw asFailure(error, planned, (index) => refused(commit, companions[index - planned.length]));
   }
   return planned.map((plan, i) => outcomeOf(commit, plan, result.results[i] as OperationResult, result.results));
 }
@@ -80,16 +85,20 @@ function requireRoom({ capabilities }: ItemStore, operations: number, companions
 }
 
 /** The error with the caller's operations only; an Outrun where a condition of ours failed. */
-function asFailure(error: unknown, planned: readonly PlannedWrite[], target: Target): unknown {
+function asFailure(error: unknown, planned: readonly PlannedWrite[], refusedAt: (index: number) => string): unknown {
   if (!PinakesError.isInstance(error) || error.context.batch === undefined) return error;
   const { index } = error.context.batch;
   const own = planned[index];
   const told = PinakesError.isInstance(error.cause) ? error.cause : error;
   const lost = ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(told.code);
-  if (own === undefined)
-    return lost ? new PinakesError("CONFLICT", `The rules of container "${target.name}" refuse this now: ${told.detail}`, { cause: told }) : told;
+  if (own === undefined) return lost ? new PinakesError("CONFLICT", refusedAt(index), { cause: told }) : told;
   const failure = inBatch(told, index, planned.length);
   return own.guarded && lost ? new Outrun("changed meanwhile", { cause: failure }) : failure;
+}
+
+function refused({ target, partition }: Commit, companion: Operation | undefined): string {
+  const told = companion === undefined ? undefined : target.system?.refusal?.(companion, partition);
+  return told ?? `The rules of container "${target.name}" refuse this now. Read the item again and retry.`;
 }
 
 function outcomeOf({ target, now }: Commit, plan: PlannedWrite, result: OperationResult, all: readonly OperationResult[]): BatchOutcome {

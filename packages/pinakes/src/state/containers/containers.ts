@@ -10,7 +10,7 @@ import type {
   ChangesQuery,
   ContainerInfo,
   ContainerSpec,
-  Document,
+  ItemDocument,
   IfMatch,
   IndexQuery,
   IndexState,
@@ -105,11 +105,11 @@ export class Containers {
   }
 
   /** `pk`: where a caller names it beside the document, which must then say the same. */
-  async create(caller: Caller, name: string, document: Document, pk?: PartitionKey): Promise<StoredDocument> {
+  async create(caller: Caller, name: string, document: ItemDocument, pk?: PartitionKey): Promise<StoredDocument> {
     return this.#put(caller, name, { op: "create", document }, pk);
   }
 
-  async upsert(caller: Caller, name: string, document: Document, options: IfMatch = {}): Promise<StoredDocument> {
+  async upsert(caller: Caller, name: string, document: ItemDocument, options: IfMatch = {}): Promise<StoredDocument> {
     return this.#put(caller, name, { op: "upsert", document, ...condition(options) });
   }
 
@@ -207,8 +207,8 @@ export class Containers {
   }
 
   #asking(caller: Caller, target: Target, sessions?: SessionsOf): Asking {
-    const { items, clock, signingKey } = this.#parts;
-    return { items, caller, target, now: clock.now(), key: signingKey, session: sessions?.(target.definition.name) };
+    const { items, clock, signingKey, places } = this.#parts;
+    return { items, caller, target, now: clock.now(), key: signingKey, queries: places?.queries, session: sessions?.(target.definition.name) };
   }
 
   /** A definition may be a few seconds old: where the answer is an error that a newer one could change, that is looked at first. */

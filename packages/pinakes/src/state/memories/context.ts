@@ -5,6 +5,8 @@
  * - `recent`: the newest, without a gap, until the next older one would not fit. `relevance`: the most relevant, the newer of two
  *   alike; one that does not fit is passed over.
  * - A tool call and its results are all in or all out (tool-pairs.ts). A result whose call is too old is left out.
+ * - A `recent` window that leaves out earlier messages starts with a user or system message, since models refuse or misread a
+ *   conversation that starts in the middle of a turn. If it has neither, it stays as it is: that is better than an empty window.
  * - The answer is in the order in which things were said.
  */
 import type { ContextQuery, ContextWindow } from "@pinakes/client";
@@ -95,9 +97,20 @@ async function recent(store: MemoryStore, session: Session, opening: ReadonlySet
     // Everything that is known fits: there may be more before it.
     if (cut === start && !whole && !full) continue;
     const first = Math.max(cut, items.length - memoryLimits.contextMessagesMax);
-    return items.filter((_, i) => i >= first && (callOf[i] ?? i) >= first);
+    const from = first === 0 && whole ? 0 : startOfTurn(tail, first);
+    return items.filter((_, i) => isInWindow(tail, i, from));
   }
   return [];
+}
+
+function isInWindow({ callOf }: Tail, i: number, first: number): boolean {
+  return i >= first && (callOf[i] ?? i) >= first;
+}
+
+/** The first user or system message of the window; where it has none, the place where it starts anyway. */
+function startOfTurn(tail: Tail, first: number): number {
+  const start = tail.said.findIndex(({ type }, i) => (type === "user" || type === "system") && isInWindow(tail, i, first));
+  return start < 0 ? first : start;
 }
 
 /** Longer and longer tails, up to the whole session. */

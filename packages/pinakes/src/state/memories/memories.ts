@@ -148,7 +148,8 @@ export class Memories {
 
   async search(caller: Caller, query: MemorySearch): Promise<MemorySearchResult> {
     requireCaller(caller);
-    return this.#searches.search(caller, query);
+    const run = () => this.#searches.search(caller, query);
+    return this.#parts.places?.searches.within(caller.scope.tenant, run) ?? run();
   }
 
   /** A session that ends as a unit, or was forked, is due. */

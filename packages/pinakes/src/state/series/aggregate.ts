@@ -3,10 +3,11 @@ import { setImmediate } from "node:timers/promises";
 import type { Aggregate, AggregateQuery, AggregateResult, AggregateRow } from "@pinakes/client";
 import { z } from "zod";
 import { issuePath, plainIssue } from "../../containers/index.ts";
-import { invalid } from "../../domain/errors.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { Cells } from "./cells.ts";
+import { customLimits, dimensionTrouble, isCustomDimension } from "./custom-names.ts";
 import type { Hours } from "./hours.ts";
 import { nearestRank, selectRanks } from "./quickselect.ts";
 import { scanColumns, type Selection } from "./scan-columns.ts";
@@ -25,22 +26,35 @@ export interface SeriesAggregate extends AggregateQuery {
 
 interface Plan extends Selection {
   readonly aggregates: readonly Aggregate[];
+  /** Custom dimensions that it groups or filters by. */
+  readonly customDimensions: readonly string[];
 }
 
 export function planAggregate(series: Series, query: SeriesAggregate, now: number): Plan {
   const names = Object.keys(series.dimensions) as [string, ...string[]];
+  const dimension = dimensionSchema(series);
   const schema = z.strictObject({
     from: z.string().optional(),
     to: z.string().optional(),
     bucket: z.string().optional(),
     aggregates: z.array(z.enum(aggregates)).min(1).max(aggregates.length),
-    group_by: z.array(z.enum(names)).max(names.length).optional(),
-    filter: z.partialRecord(z.enum(names), z.string().nullable().optional()).optional(),
+    group_by: z
+      .array(dimension)
+      .max(names.length + customLimits.queryDimensionsMax)
+      .optional(),
+    filter: z.record(z.string(), z.string().nullable().optional()).optional(),
   });
   const parsed = schema.safeParse(query, { error: plainIssue });
   if (!parsed.success) throw invalid(`${parsed.error.issues.map(({ path, message }) => `${issuePath(path) || "query"}: ${message}`).join("; ")}.`);
   const { from, to, bucket, group_by = [], filter = {} } = parsed.data;
+  const named = Object.keys(filter);
+  const wrong = named.map((name) => dimension.safeParse(name, { error: plainIssue }).error?.issues[0]?.message).find((message) => message !== undefined);
+  if (wrong !== undefined) throw invalid(`filter: ${wrong}.`);
+  const custom = [...new Set([...group_by, ...named].filter(isCustomDimension))];
+  if (custom.length > customLimits.queryDimensionsMax)
+    throw invalid(`A query groups and filters by at most ${customLimits.queryDimensionsMax} custom dimensions, got ${custom.length}.`);
   return {
+    customDimensions: custom,
     span: boundedSpan({ from, to }, now),
     bucketMs: bucket === undefined ? undefined : parseBucket(bucket),
     aggregates: [...new Set(parsed.data.aggregates)],
@@ -51,12 +65,24 @@ export function planAggregate(series: Series, query: SeriesAggregate, now: numbe
   };
 }
 
+/** The name of a dimension, in `group_by` and `filter`. */
+function dimensionSchema({ dimensions, customDimensions }: Series): z.ZodType<string> {
+  const names = Object.keys(dimensions) as [string, ...string[]];
+  if (!customDimensions) return z.enum(names);
+  return z.string().superRefine((name, context) => {
+    const trouble = names.includes(name) ? undefined : dimensionTrouble(name, names);
+    if (trouble !== undefined) context.addIssue({ code: "custom", message: trouble });
+  });
+}
+
 export async function runAggregate(hours: Hours, scope: Scope, plan: Plan): Promise<AggregateResult> {
   const withValues = plan.aggregates.some((name) => name in percents);
   const cells = new Cells(withValues);
   const kept = hours.cells.for(plan, withValues);
   for (const date of daysOf(plan.span)) {
-    for (const { start, key, found } of await hours.ofDay(scope, date, hoursOf(date, plan.span), (at, of) => kept.get(at, of))) {
+    for (const { start, key, found } of await hours.ofDay(scope, date, { hours: hoursOf(date, plan.span), dimensions: plan.customDimensions }, (at, of) =>
+      kept.get(at, of),
+    )) {
       const known = "parts" in found ? found : key === undefined ? undefined : await kept.make(found, key);
       if (known === undefined && !("parts" in found)) await scanColumns(found, plan, cells, setImmediate);
       const bucket = plan.bucketMs === undefined ? 0 : Math.floor(start / plan.bucketMs);
@@ -79,6 +105,7 @@ function hoursOf(date: string, { from, to }: Span): readonly number[] {
 const rowsPerPause = 4_096;
 
 async function rowsOf(cells: Cells, plan: Plan): Promise<readonly AggregateRow[]> {
+  checkValues(cells, plan);
   const wanted = (["p50", "p95", "p99"] as const).filter((name) => plan.aggregates.includes(name));
   const kept = wanted.length === 0 ? undefined : await cells.values(setImmediate);
   const order = cells.keys.map((_, place) => place).toSorted((a, b) => compareCells(cells, a, b));
@@ -108,6 +135,18 @@ async function rowsOf(cells: Cells, plan: Plan): Promise<readonly AggregateRow[]
     }
   }
   return rows;
+}
+
+/** Totals stay exact: too many values are an error, never a group "other" or a shortened answer. */
+function checkValues({ keys }: Cells, { groupBy }: Plan): void {
+  for (const [i, name] of groupBy.entries()) {
+    if (!isCustomDimension(name) || keys.length <= customLimits.answerValuesMax) continue;
+    if (new Set(keys.map(({ group }) => group[i])).size <= customLimits.answerValuesMax) continue;
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `${name} has more than ${customLimits.answerValuesMax} different values in this range. Filter, take a shorter range, or do not group by it.`,
+    );
+  }
 }
 
 function simple(cells: Cells, place: number): Partial<Record<Aggregate, number>> {

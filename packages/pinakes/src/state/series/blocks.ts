@@ -4,6 +4,9 @@
  *   "PNKBLOCK" | u32 length of the header | u32 0 | header (JSON) | columns, each at a multiple of eight bytes | SHA-256 of all before
  *
  * Little-endian. The header has the format's version, what the block is of (series, date, hour, stamp), and where each column lies.
+ *
+ * Format 2 has custom dimensions among the others (`dimensions.<name>`), and in `omitted` those that have no column. Format 1 has none
+ * and does not say so; it is still read.
  */
 import { hash } from "node:crypto";
 import { z } from "zod";
@@ -13,7 +16,7 @@ import { codesOf, type Coded, type Codes, type Columns } from "./columns.ts";
 const magic = Buffer.from("PNKBLOCK", "ascii");
 const prefixBytes = 16;
 const hashBytes = 32;
-const format = 1;
+const format = 2;
 
 export interface BlockName {
   readonly series: string;
@@ -24,7 +27,7 @@ export interface BlockName {
 
 const place = z.tuple([z.number().int().min(0), z.number().int().min(0)]);
 const headerSchema = z.object({
-  format: z.literal(format),
+  format: z.union([z.literal(1), z.literal(format)]),
   series: z.string(),
   date: z.string(),
   hour: z.number(),
@@ -40,6 +43,7 @@ const headerSchema = z.object({
   // The values themselves may be many; the hash says that they are what was written.
   ttl: z.object({ at: place, values: listOf<number | null>() }),
   dimensions: z.record(z.string(), z.object({ at: place, values: listOf<string | null>() })),
+  omitted: z.array(z.string()).optional(),
 });
 
 function listOf<Value>(): z.ZodType<readonly Value[]> {
@@ -72,6 +76,7 @@ export function encodeBlock(name: BlockName, columns: Columns): Uint8Array {
     modified_wide: columns.modified instanceof Float64Array,
     ttl: { at: lay(columns.ttl.codes), values: columns.ttl.values },
     dimensions: Object.fromEntries(Object.entries(columns.dimensions).map(([dimension, { codes, values }]) => [dimension, { at: lay(codes), values }])),
+    omitted: [...(columns.omitted ?? [])],
   };
   const text = Buffer.from(JSON.stringify(header), "utf8");
   const padded = Buffer.concat([text, Buffer.alloc(-text.length & 7, 0x20)]);
@@ -92,6 +97,7 @@ export function decodeBlock(name: BlockName, file: Uint8Array): Columns {
   const header = readHeader(name, bytes.subarray(prefixBytes, prefixBytes + headerBytes));
   if (header.series !== name.series || header.date !== name.date || header.hour !== name.hour || header.stamp !== name.stamp)
     throw corrupt(name, "it is another block");
+  if ((header.format === format) !== (header.omitted !== undefined)) throw corrupt(name, "its header is not of its format");
   return readColumns(name, header, bytes.subarray(prefixBytes + headerBytes, end), file.length);
 }
 
@@ -124,6 +130,7 @@ function readColumns(name: BlockName, header: Header, bytes: Uint8Array, size: n
     modifiedBase: header.modified_base,
     ttl: coded(header.ttl),
     dimensions: Object.fromEntries(Object.entries(header.dimensions).map(([dimension, of]) => [dimension, coded(of)])),
+    omitted: header.omitted,
     firstExpiry: header.first_expiry,
     bytes: size,
   };

@@ -2,6 +2,7 @@
 import { expiresAt } from "../../domain/ttl.ts";
 import { valueAt } from "../../domain/path.ts";
 import type { Item } from "../../ports/item-store.ts";
+import { customDimensionsOf, customLimits, isCustomDimension } from "./custom-names.ts";
 import type { Series } from "./series.ts";
 
 export type Codes = Uint8Array | Uint16Array | Uint32Array;
@@ -24,7 +25,10 @@ export interface Columns {
   readonly modifiedBase: number;
   /** A row's own time to live in seconds; null: the container's. */
   readonly ttl: Coded<number | null>;
+  /** By the name that queries use. A custom one that no row has is absent. */
   readonly dimensions: Readonly<Record<string, Coded<string | null>>>;
+  /** Custom dimensions that rows have and that have no column here; undefined: written before there were any, so nothing is known of them. */
+  readonly omitted: readonly string[] | undefined;
   /** No row expires before this moment; null: none ever does. */
   readonly firstExpiry: number | null;
   readonly bytes: number;
@@ -51,6 +55,37 @@ export function codesOf(values: number): Uint8ArrayConstructor | Uint16ArrayCons
   return values <= 0x1_0000 ? Uint16Array : Uint32Array;
 }
 
+/** A dimension that most rows may lack: only those that have it take memory until the end. */
+class SparseBuilder {
+  readonly #places = new Map<string | null, number>([[null, 0]]);
+  readonly #rows: number[] = [];
+  readonly #codes: number[] = [];
+
+  get rows(): number {
+    return this.#rows.length;
+  }
+
+  add(row: number, value: string): void {
+    let place = this.#places.get(value);
+    if (place === undefined) this.#places.set(value, (place = this.#places.size));
+    this.#rows.push(row);
+    this.#codes.push(place);
+  }
+
+  finish(rows: number): Coded<string | null> {
+    const values = [...this.#places.keys()];
+    const codes = new (codesOf(values.length))(rows);
+    for (let i = 0; i < this.#rows.length; i += 1) codes[this.#rows[i] as number] = this.#codes[i] as number;
+    return { values, codes };
+  }
+}
+
+/** Whether these columns can answer for the dimensions that a query names. */
+export function knowsDimensions({ omitted }: Columns, names: readonly string[]): boolean {
+  const custom = names.filter(isCustomDimension);
+  return custom.length === 0 || (omitted !== undefined && !custom.some((name) => omitted.includes(name)));
+}
+
 export class ColumnsBuilder {
   readonly #series: Series;
   readonly #start: number;
@@ -59,10 +94,14 @@ export class ColumnsBuilder {
   readonly #modified: number[] = [];
   readonly #ttl = new CodedBuilder<number | null>();
   readonly #dimensions: readonly (readonly [string, readonly string[], CodedBuilder<string | null>])[];
+  readonly #custom = new Map<string, SparseBuilder>();
+  readonly #asked: ReadonlySet<string>;
   #firstExpiry = Infinity;
 
-  constructor(series: Series, start: number) {
+  /** `asked`: custom dimensions that must have a column, if any row has them. */
+  constructor(series: Series, start: number, asked: readonly string[] = []) {
     this.#series = series;
+    this.#asked = new Set(asked);
     this.#start = start;
     this.#dimensions = Object.entries(series.dimensions).map(([name, path]) => [name, path, new CodedBuilder()] as const);
   }
@@ -82,10 +121,25 @@ export class ColumnsBuilder {
       const value = valueAt(document, path);
       builder.add(typeof value === "string" ? value : null);
     }
+    if (this.#series.customDimensions) for (const [name, value] of customDimensionsOf(document)) this.#customBuilder(name).add(this.rows - 1, value);
     this.#firstExpiry = Math.min(this.#firstExpiry, expiresAt(ttlSeconds, ttl, modifiedAt) ?? Infinity);
   }
 
+  #customBuilder(name: string): SparseBuilder {
+    let builder = this.#custom.get(name);
+    if (builder === undefined) this.#custom.set(name, (builder = new SparseBuilder()));
+    return builder;
+  }
+
+  /** Those that were asked for, then those that most rows have. */
+  #customByUse(): readonly (readonly [string, SparseBuilder])[] {
+    const rank = ([name, { rows }]: readonly [string, SparseBuilder]): number => (this.#asked.has(name) ? Infinity : rows);
+    return [...this.#custom].toSorted((a, b) => (rank(a) === rank(b) ? (a[0] < b[0] ? -1 : 1) : rank(b) - rank(a)));
+  }
+
   finish(): Columns {
+    const custom = this.#customByUse();
+    const kept = custom.slice(0, customLimits.blockDimensionsMax);
     const modifiedBase = this.#modified.reduce((least, at) => Math.min(least, at), Infinity);
     const since = this.#modified.map((at) => at - modifiedBase);
     const narrow = since.every((ms) => ms <= 0xffff_ffff);
@@ -97,7 +151,11 @@ export class ColumnsBuilder {
       modified: narrow ? Uint32Array.from(since) : Float64Array.from(since),
       modifiedBase: this.rows === 0 ? 0 : modifiedBase,
       ttl: this.#ttl.finish(),
-      dimensions: Object.fromEntries(this.#dimensions.map(([name, , builder]) => [name, builder.finish()])),
+      dimensions: Object.fromEntries([
+        ...this.#dimensions.map(([name, , builder]) => [name, builder.finish()] as const),
+        ...kept.map(([name, builder]) => [name, builder.finish(this.rows)] as const),
+      ]),
+      omitted: custom.slice(customLimits.blockDimensionsMax).map(([name]) => name),
       firstExpiry: this.#firstExpiry === Infinity ? null : this.#firstExpiry,
     };
     return { ...columns, bytes: columnBytes(columns) };

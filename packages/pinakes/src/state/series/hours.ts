@@ -8,9 +8,9 @@ import { BlockStore } from "./block-store.ts";
 import type { BlockName } from "./blocks.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { CellCache } from "./cell-cache.ts";
-import type { Columns } from "./columns.ts";
+import { knowsDimensions, type Columns } from "./columns.ts";
 import { inParallel } from "./in-parallel.ts";
-import { scanHours } from "./scan-hours.ts";
+import { scanHours, type HoursOfDay } from "./scan-hours.ts";
 import { hourMs, seriesLimits, type Series, type SeriesParts } from "./series.ts";
 import { readStamps, type DayStamps } from "./stamps.ts";
 import { hourStart } from "./time.ts";
@@ -28,6 +28,12 @@ export interface Hour<Known> {
   /** Names these very rows: others never have it. Undefined where rows changed while they were read. */
   readonly key: string | undefined;
   readonly found: Columns | Known;
+}
+
+export interface WantedHours {
+  readonly hours: readonly number[];
+  /** Custom dimensions that the columns must know. */
+  readonly dimensions: readonly string[];
 }
 
 const blocksAtOnce = 8;
@@ -53,7 +59,7 @@ export class Hours {
   async ofDay<Known>(
     scope: Scope,
     date: string,
-    wanted: readonly number[],
+    { hours: wanted, dimensions }: WantedHours,
     known: (start: number, key: string) => Known | undefined,
   ): Promise<readonly Hour<Known>[]> {
     const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
@@ -66,10 +72,13 @@ export class Hours {
     const keyOf = (hour: number): string => cacheKey(scope, this.name(date, hour, stamps));
     for (const hour of hours) put(hour, keyOf(hour), known(hourStart(date, hour), keyOf(hour)));
     const unknown = hours.filter((hour) => !found.has(hour));
-    await inParallel(unknown, blocksAtOnce, async (hour) => put(hour, keyOf(hour), await this.#known(scope, date, hour, stamps)));
+    await inParallel(unknown, blocksAtOnce, async (hour) =>
+      put(hour, keyOf(hour), await this.#known(scope, this.name(date, hour, stamps), this.#mayBeLarge(stamps, hour), dimensions)),
+    );
     const missing = hours.filter((hour) => !found.has(hour));
     if (missing.length > 0) {
-      for (const [hour, { columns, proven }] of await this.#scan(scope, date, missing, stamps)) put(hour, proven ? keyOf(hour) : undefined, columns);
+      for (const [hour, { columns, proven }] of await this.#scan(scope, { date, hours: missing, stamps, asked: dimensions }))
+        put(hour, proven ? keyOf(hour) : undefined, columns);
     }
     return hours.flatMap((hour) => found.get(hour) ?? []);
   }
@@ -78,27 +87,30 @@ export class Hours {
   async seal(scope: Scope, date: string, hour: number): Promise<void> {
     const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
     if (stamps === undefined || !this.#mayBeLarge(stamps, hour)) return;
-    if ((await this.blocks.sealedAt(scope, this.name(date, hour, stamps))) === undefined) await this.#scan(scope, date, [hour], stamps);
+    if ((await this.blocks.sealedAt(scope, this.name(date, hour, stamps))) === undefined) await this.#scan(scope, { date, hours: [hour], stamps, asked: [] });
   }
 
   name(date: string, hour: number, stamps: DayStamps): BlockName {
     return { series: this.#series.name, date, hour, stamp: stamps.of(hour) };
   }
 
-  async #known(scope: Scope, date: string, hour: number, stamps: DayStamps): Promise<Columns | undefined> {
-    const name = this.name(date, hour, stamps);
+  /** Columns that do not know a dimension that is asked for count as absent. */
+  async #known(scope: Scope, name: BlockName, mayBeLarge: boolean, dimensions: readonly string[]): Promise<Columns | undefined> {
     const cached = this.#cache.get(cacheKey(scope, name));
+    if (cached !== undefined && knowsDimensions(cached, dimensions)) return cached;
     // Hours that are too small for a block have none to ask for.
-    if (cached !== undefined || !this.#mayBeLarge(stamps, hour)) return cached;
+    if (!mayBeLarge) return undefined;
     const stored = await this.blocks.get(scope, name);
-    if (stored !== undefined) this.#cache.put(cacheKey(scope, name), stored);
+    if (stored === undefined || !knowsDimensions(stored, dimensions)) return undefined;
+    this.#cache.put(cacheKey(scope, name), stored);
     return stored;
   }
 
-  async #scan(scope: Scope, date: string, hours: readonly number[], before: DayStamps): Promise<ReadonlyMap<number, Scanned>> {
+  async #scan(scope: Scope, day: HoursOfDay): Promise<ReadonlyMap<number, Scanned>> {
     const { items } = this.#parts;
+    const { date, stamps: before, asked } = day;
     const results = new Map<number, Scanned>();
-    const scanned = await scanHours(items, scope, this.#series, { date, hours, stamps: before });
+    const scanned = await scanHours(items, scope, this.#series, day);
     const after = await readStamps(items, scope, this.#series, date);
     for (const [hour, columns] of scanned) {
       const proven = after?.of(hour) === before.of(hour);
@@ -106,7 +118,9 @@ export class Hours {
       if (!proven) continue;
       const name = this.name(date, hour, before);
       this.#cache.put(cacheKey(scope, name), columns);
-      if (columns.rows >= this.#sealRowsMin && this.#isOver(date, hour)) await this.#store(scope, name, columns);
+      // Of an hour with more custom dimensions than a block holds, the block does not follow what each query asks for.
+      const isWhole = asked.length === 0 || columns.omitted?.length === 0;
+      if (isWhole && columns.rows >= this.#sealRowsMin && this.#isOver(date, hour)) await this.#store(scope, name, columns);
     }
     return results;
   }

@@ -27,6 +27,8 @@ export interface Ingestion {
   /** Throws what is wrong with a line. */
   readonly prepare: (value: unknown) => Omit<Row, "line">;
   readonly companion?: Companion | undefined;
+  /** Before anything is written: the rows that a limit of the workspace refuses. With `allOrNothing`, one of them means none at all. */
+  readonly admit?: ((rows: readonly Row[], allOrNothing: boolean) => Promise<ReadonlyMap<Row, PinakesError>>) | undefined;
   /** Before the first write: the days and hours that get rows. */
   readonly announce: (hours: readonly { readonly date: string; readonly hour: number }[]) => Promise<void>;
 }
@@ -53,6 +55,7 @@ export class Ingest {
     const context: WriteContext = { items: this.#items, scope, series: this.#series, companion, report };
     let days = byDay(prepareAll(ingestion, report));
     if (options.allOrNothing === true) days = await this.#unlessRefused(context, days, lines);
+    days = await this.#admitted(ingestion, days, report);
     const rows = [...days.values()].flat();
     if (rows.length > 0) {
       await ingestion.announce(rows);
@@ -77,8 +80,20 @@ export class Ingest {
       }
     }
     if (context.report.failed === 0) return unknown;
-    for (const { line } of lines) if (!context.report.has(line)) context.report.leftOut(line);
+    leaveOutRest(context.report, lines);
     return new Map();
+  }
+
+  async #admitted({ admit, lines, options }: Ingestion, days: Map<string, readonly Row[]>, report: LineReport): Promise<Map<string, readonly Row[]>> {
+    const rows = [...days.values()].flat().toSorted((a, b) => a.line - b.line);
+    const refused = rows.length === 0 ? undefined : await admit?.(rows, options.allOrNothing === true);
+    if (refused === undefined || refused.size === 0) return days;
+    for (const [{ line, id }, error] of refused) report.refused(line, error, id);
+    if (options.allOrNothing === true) {
+      leaveOutRest(report, lines);
+      return new Map();
+    }
+    return byDay(rows.filter((row) => !refused.has(row)));
   }
 
   async #writeDay(context: WriteContext, date: string, rows: readonly Row[]): Promise<void> {
@@ -115,6 +130,10 @@ function prepareAll({ lines, prepare }: Ingestion, report: LineReport): readonly
     }
   }
   return rows;
+}
+
+function leaveOutRest(report: LineReport, lines: readonly IncomingLine[]): void {
+  for (const { line } of lines) if (!report.has(line)) report.leftOut(line);
 }
 
 function byDay(rows: readonly Row[]): Map<string, readonly Row[]> {

@@ -4,8 +4,10 @@ import type { IndexingPolicy } from "@pinakes/client";
 import { z } from "zod";
 import { days, defineContainer } from "../../containers/index.ts";
 import type { SystemContainer } from "../system-container.ts";
-import { prepareRow } from "./prepare-row.ts";
+import { checkDimensions, fixedDimensions, metricTypeSchema } from "./custom-names.ts";
 import type { ListIndex } from "./list-choice.ts";
+import { admitNames } from "./metric-names.ts";
+import { prepareRow } from "./prepare-row.ts";
 import type { Series } from "./series.ts";
 import { stampCompanions } from "./stamps.ts";
 import { moment } from "./time.ts";
@@ -13,18 +15,17 @@ import { moment } from "./time.ts";
 const name = z.string().min(1).max(256);
 const label = z.string().max(256).default("");
 
-export const metricTypes = ["latency", "token_usage", "cost", "success_rate", "tool_usage"] as const;
-
 export const metricSchema = z.looseObject({
   id: name,
   metric_date: z.string(),
   agent_id: name,
   workspace_id: z.string(),
-  metric_type: z.enum(metricTypes),
+  metric_type: metricTypeSchema,
   timestamp: moment(),
   value: z.number(),
   dimensions: z
     .looseObject({ session_id: label, workflow_id: label, environment: label, model: label, tool_name: z.string().max(256).nullable().default(null) })
+    .superRefine(checkDimensions)
     .prefault({}),
   created_at: moment(),
   ttl: z.number().optional(),
@@ -84,8 +85,9 @@ export const metricSeries: Series = Object.freeze({
     model: ["dimensions", "model"],
     tool_name: ["dimensions", "tool_name"],
   },
+  customDimensions: true,
   ttlSeconds,
-  parts: { dimensions: ["session_id", "workflow_id", "environment", "model", "tool_name"] },
+  parts: { dimensions: fixedDimensions },
 } satisfies Series);
 
 /** One that is there already keeps what it has. */
@@ -98,5 +100,9 @@ export const agentMetrics: SystemContainer = Object.freeze({
   scanIndex: "byTime",
   prepare: ({ caller, before, document, now }) =>
     prepareRow(before === undefined ? metricSeries : storedSeries, caller.scope.tenant, document, now, randomUUID).document,
+  admit: async (items, scope, documents) => {
+    const rows = documents.map((document) => ({ document }));
+    for (const error of (await admitNames({ items, scope, allOrNothing: true }, rows)).values()) throw error;
+  },
   companions: (operations) => stampCompanions(metricSeries, operations),
 } satisfies SystemContainer);

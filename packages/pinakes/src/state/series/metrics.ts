@@ -6,6 +6,7 @@ import type {
   IngestResult,
   Metric,
   MetricAggregate,
+  MetricNames,
   MetricQuery,
   NewMetric,
   Page,
@@ -23,6 +24,7 @@ import { Ingest, numberedLines, type IncomingLine } from "./ingest.ts";
 import { chooseIndex } from "./list-choice.ts";
 import { asStored, listRows } from "./list-rows.ts";
 import { agentMetrics, metricIndexes, metricSeries } from "./metric-document.ts";
+import { admitNames, forgetName, listNames } from "./metric-names.ts";
 import { prepareRow } from "./prepare-row.ts";
 import { listRollups } from "./rollups.ts";
 import { Sealing } from "./sealing.ts";
@@ -61,6 +63,7 @@ export class Metrics {
       lines,
       options,
       prepare: (value) => prepareRow(metricSeries, scope.tenant, value, now, randomUUID),
+      admit: (rows, allOrNothing) => admitNames({ items: this.#parts.items, scope, allOrNothing }, rows),
       announce: (rows) => this.#sealing.announce(scope, rows),
     });
   }
@@ -77,12 +80,24 @@ export class Metrics {
     const scope = requireCaller(caller);
     const plan = planAggregate(metricSeries, query, this.#parts.clock.now());
     this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
-    return this.#gate.run([String(this.#turn)], () => runAggregate(this.#hours, scope, plan));
+    const turn = String(this.#turn);
+    const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));
+    return this.#parts.places?.queries.within(scope.tenant, run) ?? run();
   }
 
   async rollups(caller: Caller, query: TimeRange & Paging = {}): Promise<Page<Rollup>> {
     const scope = requireCaller(caller);
     return listRollups({ items: this.#parts.items, series: metricSeries, hours: this.#hours, now: this.#parts.clock.now() }, scope, query);
+  }
+
+  async names(caller: Caller): Promise<MetricNames> {
+    return listNames(this.#parts.items, requireCaller(caller));
+  }
+
+  /** Makes room for another name; for admins. */
+  async forgetName(caller: Caller, name: string): Promise<void> {
+    requireCaller(caller);
+    await forgetName(this.#parts.items, caller, name);
   }
 
   /** Does what is due. */

@@ -51,6 +51,8 @@ function codesOfFilter({ dimensions }: Columns, { filter }: Selection): readonly
   const filters: CodeFilter[] = [];
   for (const [name, value] of filter) {
     const dimension = dimensions[name];
+    // A custom dimension that no row has.
+    if (dimension === undefined && value === null) continue;
     const code = dimension?.values.indexOf(value) ?? -1;
     if (dimension === undefined || code < 0) return undefined;
     filters.push({ codes: dimension.codes, code });

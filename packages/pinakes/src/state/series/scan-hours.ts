@@ -9,10 +9,12 @@ import type { Series } from "./series.ts";
 import type { DayStamps } from "./stamps.ts";
 import { hourStart, hourText } from "./time.ts";
 
-interface HoursOfDay {
+export interface HoursOfDay {
   readonly date: string;
   readonly hours: readonly number[];
   readonly stamps: DayStamps;
+  /** Custom dimensions that must have a column. */
+  readonly asked: readonly string[];
 }
 
 /** While rows of one piece become columns, the store reads those of another. */
@@ -26,12 +28,13 @@ export async function scanHours(items: ItemStore, scope: Scope, series: Series, 
   // An index may be late. It is whole when it shows as many rows as were ever added, and nothing else ever touched them; where that
   // cannot be told, because rows have expired or were deleted, the partition itself is read.
   const whole = [...byIndex].every(([hour, { rows }]) => !stamps.touched && rows >= stamps.added(hour));
-  const builders = items.capabilities.indexReads === "strong" || whole ? byIndex : await scanPartition(items, scope, series, day.date, day.hours);
+  const builders = items.capabilities.indexReads === "strong" || whole ? byIndex : await scanPartition(items, scope, series, day);
   return new Map([...builders].map(([hour, builder]) => [hour, builder.finish()]));
 }
 
-async function scanIndex(items: ItemStore, scope: Scope, series: Series, { date, hours, stamps }: HoursOfDay): Promise<Map<number, ColumnsBuilder>> {
-  const builders = buildersFor(series, date, hours);
+async function scanIndex(items: ItemStore, scope: Scope, series: Series, day: HoursOfDay): Promise<Map<number, ColumnsBuilder>> {
+  const { date, hours, stamps } = day;
+  const builders = buildersFor(series, day);
   await inParallel(pieces(hours, stamps.added), piecesAtOnce, async ([first, last]) => {
     const query: Query = {
       index: series.timeIndex,
@@ -44,16 +47,16 @@ async function scanIndex(items: ItemStore, scope: Scope, series: Series, { date,
   return builders;
 }
 
-async function scanPartition(items: ItemStore, scope: Scope, series: Series, date: string, hours: readonly number[]): Promise<Map<number, ColumnsBuilder>> {
-  const builders = buildersFor(series, date, hours);
-  for await (const page of pagesOf(items, scope, series, { equals: { [series.dateField]: date } })) {
+async function scanPartition(items: ItemStore, scope: Scope, series: Series, day: HoursOfDay): Promise<Map<number, ColumnsBuilder>> {
+  const builders = buildersFor(series, day);
+  for await (const page of pagesOf(items, scope, series, { equals: { [series.dateField]: day.date } })) {
     for (const item of page) if (item.document[companionField] === undefined) addTo(builders, item);
   }
   return builders;
 }
 
-function buildersFor(series: Series, date: string, hours: readonly number[]): Map<number, ColumnsBuilder> {
-  return new Map(hours.map((hour) => [hour, new ColumnsBuilder(series, hourStart(date, hour))]));
+function buildersFor(series: Series, { date, hours, asked }: HoursOfDay): Map<number, ColumnsBuilder> {
+  return new Map(hours.map((hour) => [hour, new ColumnsBuilder(series, hourStart(date, hour), asked)]));
 }
 
 function addTo(builders: ReadonlyMap<number, ColumnsBuilder>, item: Item): void {

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { Parts } from "../misplaced.ts";
 import type { StateParts } from "../parts.ts";
 
-export type SeriesParts = Pick<StateParts, "items" | "objects" | "clock" | "log" | "system" | "work">;
+export type SeriesParts = Pick<StateParts, "items" | "objects" | "clock" | "log" | "system" | "work" | "places">;
 
 export interface Series {
   readonly name: "metrics" | "tools";
@@ -21,6 +21,8 @@ export interface Series {
   readonly valueField: "value" | "duration_ms";
   /** What can be filtered and grouped by: the name in queries, and where it lies in a row. */
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
+  /** Whether texts in `dimensions` that are not named above are dimensions, too. */
+  readonly customDimensions: boolean;
   /** Of the container, in seconds. */
   readonly ttlSeconds: number;
   /** What does nothing at the top of a new row. */

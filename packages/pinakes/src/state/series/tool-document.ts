@@ -110,6 +110,7 @@ export const toolSeries: Series = Object.freeze({
     session_id: ["session_id"],
     workflow_id: ["workflow_id"],
   },
+  customDimensions: false,
   ttlSeconds,
   parts: { security_context: ["user_id", "ip_address", "user_agent"], error_details: ["error_type", "error_message", "stack_trace"] },
 } satisfies Series);

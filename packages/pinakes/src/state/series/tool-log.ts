@@ -103,7 +103,9 @@ export class ToolLog {
     const scope = requireCaller(caller);
     const plan = planAggregate(toolSeries, query, this.#parts.clock.now());
     this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
-    return this.#gate.run([String(this.#turn)], () => runAggregate(this.#hours, scope, plan));
+    const turn = String(this.#turn);
+    const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));
+    return this.#parts.places?.queries.within(scope.tenant, run) ?? run();
   }
 
   /** Each text ends its line; put one after the other they are the file. Oldest first unless asked otherwise. */
@@ -111,7 +113,8 @@ export class ToolLog {
     const scope = requireCaller(caller);
     const { format, order = "asc", ...rest } = query;
     if (format !== "ndjson" && format !== "csv") throw invalid(`format: must be "ndjson" or "csv", got ${show(format)}.`);
-    return this.#lines(scope, { ...rest, order }, format);
+    const lines = () => this.#lines(scope, { ...rest, order }, format);
+    return this.#parts.places?.exports.stream(scope.tenant, lines) ?? lines();
   }
 
   async rules(caller: Caller): Promise<{ readonly items: readonly RedactionRule[] }> {

@@ -31,6 +31,14 @@ export class Attributes {
     return typeof number === "number" && Number.isFinite(number) ? number : undefined;
   }
 
+  /** All that are texts, numbers or truth values, as texts; empty ones are left out. */
+  texts(): readonly (readonly [string, string])[] {
+    return [...this.#values.keys()].flatMap((key) => {
+      const value = this.text(key);
+      return value === undefined ? [] : [[key, value] as const];
+    });
+  }
+
   /** What a tool got or gave: an object, or the JSON text of one, as most senders write it. */
   json(...names: readonly string[]): JsonValue | undefined {
     const value = this.get(...names);

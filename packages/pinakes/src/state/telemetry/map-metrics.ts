@@ -1,15 +1,17 @@
 /**
- * Data points of the GenAI metrics. A histogram of an interval becomes one row: the tokens of the interval, or the mean duration in
- * milliseconds, with the number of operations beside it as `operations`. Cumulative points say the same again and again, so they
- * cannot be kept as rows: exporters are asked for delta temporality.
+ * Data points of metrics. Those of the GenAI conventions become rows of the fixed types; any other name becomes a custom type, in its
+ * own unit, and the attributes of its points become custom dimensions. A histogram of an interval becomes one row: the tokens of the
+ * interval, or the mean (of durations in milliseconds), with the number of operations beside it as `operations`. Cumulative points say
+ * the same again and again, so they cannot be kept as rows: exporters are asked for delta temporality.
  */
 import { hash } from "node:crypto";
-import type { MetricType, NewMetric } from "@pinakes/client";
+import type { FixedMetricType, MetricType, NewMetric } from "@pinakes/client";
+import { customLimits, fixedDimensions } from "../series/custom-names.ts";
 import { Attributes } from "./attributes.ts";
 import { agentOf, environmentOf, modelOf, nothing, sessionOf, timestampOf, type Mapped } from "./common.ts";
 import type { KeyValue, OtlpMetric, OtlpPoint } from "./otlp-types.ts";
 
-const mapped: Readonly<Record<string, MetricType>> = {
+const mapped: Readonly<Record<string, FixedMetricType>> = {
   "gen_ai.client.token.usage": "token_usage",
   "gen_ai.client.operation.duration": "latency",
   "gen_ai.server.request.duration": "latency",
@@ -28,19 +30,56 @@ export function mapMetrics(groups: readonly MetricGroup[]): readonly Mapped[] {
 }
 
 /** Whether something would have been kept, had it not been cumulative. */
-export function isCumulative({ name, sum, histogram, exponentialHistogram }: OtlpMetric): boolean {
+export function isCumulative({ sum, histogram, exponentialHistogram }: OtlpMetric): boolean {
   const { aggregationTemporality } = histogram ?? exponentialHistogram ?? sum ?? {};
-  return Object.hasOwn(mapped, name ?? "") && aggregationTemporality !== undefined && !isDelta(aggregationTemporality);
+  return aggregationTemporality !== undefined && !isDelta(aggregationTemporality);
 }
 
 function mapMetric(metric: OtlpMetric, resource: Attributes): readonly Mapped[] {
   const { name, gauge, sum, histogram, exponentialHistogram, summary } = metric;
-  const type = Object.hasOwn(mapped, name ?? "") ? mapped[name ?? ""] : undefined;
+  const type = typeOf(name ?? "");
   const intervals = histogram ?? exponentialHistogram;
   const points = (gauge ?? sum ?? intervals ?? summary)?.dataPoints ?? [];
   // A gauge is a value of its moment; the others must be of an interval.
   const keeps = isThere(gauge) || isDelta((sum ?? intervals)?.aggregationTemporality);
   return points.map((point) => (type !== undefined && keeps ? mapPoint(metric, type, point, resource) : nothing));
+}
+
+function typeOf(name: string): MetricType | undefined {
+  if (Object.hasOwn(mapped, name)) return mapped[name];
+  const plain = plainName(name);
+  return plain === undefined ? undefined : `custom.${plain}`;
+}
+
+const hashCharacters = 8;
+
+/** `http.server.duration` → `http_server_duration`. What is too long ends with a hash of all of it, so that no two become one. */
+export function plainName(name: string): string | undefined {
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "");
+  if (plain === "") return undefined;
+  const named = /^[a-z]/.test(plain) ? plain : `n_${plain}`;
+  const { nameCharactersMax } = customLimits;
+  if (named.length <= nameCharactersMax) return named;
+  return `${named.slice(0, nameCharactersMax - hashCharacters - 1)}_${hash("sha256", name, "hex").slice(0, hashCharacters)}`;
+}
+
+/** Attributes of these names are fixed fields of a row already. */
+const fixedAttributes =
+  /^(?:gen_ai\.(?:agent\.(?:id|name)|conversation\.id|(?:request|response)\.model|tool\.name)|llm\.request\.model|session\.id|thread\.id)$/;
+
+/** The first sixteen in the order of their names; longer values are cut. */
+function dimensionsOf(own: Attributes): Readonly<Record<string, string>> {
+  const { rowDimensionsMax, valueCharactersMax } = customLimits;
+  const named = own.texts().flatMap(([key, value]) => {
+    const plain = fixedAttributes.test(key) ? undefined : plainName(key);
+    return plain === undefined || (fixedDimensions as readonly string[]).includes(plain)
+      ? []
+      : [[plain, value.slice(0, valueCharactersMax).toWellFormed()] as const];
+  });
+  return Object.fromEntries(named.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(0, rowDimensionsMax));
 }
 
 function mapPoint(metric: OtlpMetric, type: MetricType, point: OtlpPoint, resource: Attributes): Mapped {
@@ -50,6 +89,7 @@ function mapPoint(metric: OtlpMetric, type: MetricType, point: OtlpPoint, resour
   if (timestamp === undefined || value === undefined) return nothing;
   const identity = JSON.stringify([metric.name, resource.fingerprint(), own.fingerprint(), String(point.startTimeUnixNano), String(point.timeUnixNano)]);
   const operations = Number(point.count ?? 0);
+  const isCustom = type.startsWith("custom.");
   const row = {
     id: `otlp-${hash("sha256", identity, "base64url").slice(0, 32)}`,
     agent_id: agentOf(own) ?? agentOf(resource) ?? resource.text("service.name") ?? "unknown",
@@ -57,12 +97,14 @@ function mapPoint(metric: OtlpMetric, type: MetricType, point: OtlpPoint, resour
     timestamp,
     value,
     dimensions: {
+      ...(isCustom ? dimensionsOf(own) : {}),
       session_id: sessionOf(own) ?? "",
       environment: environmentOf(resource),
       model: modelOf(own),
       tool_name: own.text("gen_ai.tool.name") ?? null,
     },
     ...(operations > 0 ? { operations } : {}),
+    ...(isCustom && typeof metric.unit === "string" && metric.unit !== "" ? { unit: metric.unit } : {}),
   } as NewMetric;
   return { metrics: [row], tools: [] };
 }
@@ -71,8 +113,8 @@ function valueOf({ unit, gauge, sum }: OtlpMetric, type: MetricType, point: Otlp
   const plain = isThere(gauge) || isThere(sum);
   const [total, count] = [Number(plain ? (point.asDouble ?? point.asInt ?? Number.NaN) : (point.sum ?? Number.NaN)), Number(point.count ?? 0)];
   if (!Number.isFinite(total) || (!plain && !(count > 0))) return undefined;
-  if (type !== "latency") return total;
-  return (plain ? total : total / count) * (unit === "ms" ? 1 : 1000);
+  const value = plain || type === "token_usage" || type === "cost" ? total : total / count;
+  return type === "latency" && unit !== "ms" ? value * 1000 : value;
 }
 
 function isThere(value: unknown): boolean {

@@ -50,8 +50,8 @@ export class Telemetry {
     );
     const cumulative = groups.some(({ metrics }) => metrics.some(isCumulative));
     const hint = cumulative
-      ? "cumulative points (set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta), and others that have no place here"
-      : "metrics that have no place here";
+      ? "cumulative points (set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta), summaries, or points without a value"
+      : "points without a value, a time or a name, or summaries";
     return this.#keep(caller, "metrics", contentType, mapMetrics(groups), hint);
   }
 

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
 import { refuseMisplaced } from "../misplaced.ts";
 import { checkWorkflow, foreignWorkspace } from "./new-workflow.ts";
+import { withProgress } from "./progress.ts";
 import { afterTransition, requireTransition, type WorkflowDocument } from "./transitions.ts";
 import { workflowParts } from "./workflow-schema.ts";
 
@@ -34,7 +35,7 @@ export function patched(change: WorkflowChange): Action {
 /** The document with these properties, checked, and what follows from a change of its status. */
 export function changed(document: WorkflowDocument, values: JsonObject, now: number): WorkflowDocument {
   const next = { ...(document as unknown as JsonObject), ...values, updated_at: new Date(now).toISOString() };
-  const checked = { ...checkWorkflow({ ...next, checkpoints: [] }, now), checkpoints: document.checkpoints };
+  const checked = withProgress({ ...checkWorkflow({ ...next, checkpoints: [] }, now), checkpoints: document.checkpoints });
   return afterTransition(document, checked, new Set(Object.keys(values)), now);
 }
 

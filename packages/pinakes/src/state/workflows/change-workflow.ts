@@ -16,7 +16,7 @@ import { latestId, latestOf, type LatestRecord } from "./latest.ts";
 import { leaseOf, leaseOperation, requireToken, type LeaseRecord } from "./lease.ts";
 import { workflowLimits } from "./limits.ts";
 import { noWorkflow, type Partitions } from "./partitions.ts";
-import { shown, stepDone, withProgress } from "./progress.ts";
+import { shown, stepReached, withProgress } from "./progress.ts";
 import { versionOf, type Version } from "./stored.ts";
 import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 
@@ -91,7 +91,7 @@ export class Changes {
     if (options.ifMatch !== undefined && options.ifMatch !== workflow.etag) throw outdated(workflowId, workflow.etag);
     const latest = latestOf(latestItem, lease);
     const document = withProgress(workflow.document as unknown as WorkflowDocument, latest);
-    const current: Current = { workflow, document, done: stepDone(latest), lease, latestItem, now };
+    const current: Current = { workflow, document, done: stepReached(document, latest), lease, latestItem, now };
     const decision = await decide(current);
     const next = decision.lease ?? lease;
     if (isNothing(decision)) return { workflow: shown(workflow.document, latest, workflow), lease, latest };

@@ -10,6 +10,7 @@ import { refuseMisplaced } from "../misplaced.ts";
 import { checkCheckpoint } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import { workflowLimits } from "./limits.ts";
+import { withProgress } from "./progress.ts";
 import type { WorkflowDocument } from "./transitions.ts";
 import { WorkflowSchema, workflowParts } from "./workflow-schema.ts";
 
@@ -46,7 +47,7 @@ export function checkWorkflow(document: JsonObject, now: number): WorkflowDocume
     const { checkpoint } = checkCheckpoint(one, `checkpoints[${i}]`, now);
     return absent(checkpoint as unknown as JsonObject, one);
   });
-  return { ...checked, checkpoints: kept } as unknown as WorkflowDocument;
+  return withProgress({ ...checked, checkpoints: kept } as unknown as WorkflowDocument);
 }
 
 /** A caller's documents are its workspace's. */

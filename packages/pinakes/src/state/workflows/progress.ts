@@ -2,6 +2,7 @@
  * How far a workflow has come. A checkpoint leaves the document alone, so that it costs the same beside a document of any size and no
  * etag changes under whoever is about to write it. So the latest checkpoint counts where a workflow is shown or changed: it stands at
  * `current_step` or at the step of that checkpoint, whichever is larger. What the next change of the document writes says the same.
+ * Checkpoints inside the document count too; since they are written with it, every write of the document already has their step.
  */
 import type { Stored, Workflow } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
@@ -11,12 +12,18 @@ import { stored, type Version } from "./stored.ts";
 import type { WorkflowDocument } from "./transitions.ts";
 
 /** The step of the latest checkpoint that was added; 0 before the first. */
-export function stepDone(latest: LatestRecord | undefined): number {
+function stepDone(latest: LatestRecord | undefined): number {
   return latest === undefined ? 0 : stepIn(latest.checkpoint_id);
 }
 
-export function withProgress(document: WorkflowDocument, latest: LatestRecord | undefined): WorkflowDocument {
-  const done = Math.min(stepDone(latest), document.total_steps);
+/** The same with the checkpoints inside the document. */
+export function stepReached({ checkpoints }: Pick<WorkflowDocument, "checkpoints">, latest: LatestRecord | undefined): number {
+  // A document written behind the API may lack its list.
+  return ((checkpoints ?? []) as readonly { readonly step: number }[]).reduce((most, { step }) => Math.max(most, step), stepDone(latest));
+}
+
+export function withProgress(document: WorkflowDocument, latest?: LatestRecord): WorkflowDocument {
+  const done = Math.min(stepReached(document, latest), document.total_steps);
   return done > document.current_step ? { ...document, current_step: done } : document;
 }
 

@@ -3,7 +3,7 @@ import type { IndexingPolicy } from "@pinakes/client";
 import { invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
-import type { Operation } from "../../ports/item-store.ts";
+import type { Operation, Partition } from "../../ports/item-store.ts";
 import { reservedIdPrefix, type GenericWrite, type SystemContainer } from "../system-container.ts";
 import { definition } from "./definition.ts";
 import { leaseId, newLease } from "./lease.ts";
@@ -47,6 +47,7 @@ export const workflowStates: SystemContainer = Object.freeze({
   scanRange: { gte: "" },
   prepare,
   companions,
+  refusal,
 });
 
 /** A new one is completed as `create` does it; a replaced one keeps what never changes and goes only where it may. */
@@ -83,4 +84,11 @@ function companions(operations: readonly Operation[], now?: number): readonly Op
     if (operation.op === "delete") return [{ op: "delete", id: leaseId, where }];
     return [{ op: "patch", id: leaseId, patch: [{ op: "incr", path: "/changes", value: 1 }], where }];
   });
+}
+
+/** A workflow is addressed by its workflow_id alone, so a partition has one document; only who holds the lease changes it. */
+function refusal({ op }: Operation, [workflowId]: Partition): string {
+  if (op === "create")
+    return `Workflow "${String(workflowId)}" exists already, and a workflow_id names one document. Change or delete that one, or choose another workflow_id; checkpoints are added with POST …/workflows/{workflow_id}/checkpoints.`;
+  return `Workflow "${String(workflowId)}" is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again when the lease has ended.`;
 }

@@ -42,7 +42,7 @@ import { workflowLimits } from "./limits.ts";
 import { checkWorkflowId, noWorkflow, Partitions } from "./partitions.ts";
 import { countWorkflows, listWorkflows } from "./queries.ts";
 import { shown, shownAlone } from "./progress.ts";
-import { stored, storedText, type Version } from "./stored.ts";
+import { storedText, type Version } from "./stored.ts";
 import { workflowStates } from "./workflow-states.ts";
 
 interface FoundWorkflow {
@@ -96,7 +96,7 @@ export class Workflows {
     if (checkpoints !== "recent" && checkpoints !== "none") throw invalid(`checkpoints: must be "recent" or "none", got ${show(checkpoints)}.`);
     const { document, version, latest } = await this.#find(scope, workflowId);
     if (checkpoints === "none") return this.#counted(shownAlone(document, latest, version), latest);
-    if (latest === undefined) return stored(document, version);
+    if (latest === undefined) return shown(document, latest, version);
     const recent = await this.#reads.recent(scope, document, latest);
     const { checkpoints_omitted: _all, ...whole } = shown(document, latest, version);
     return this.#counted({ ...whole, checkpoints: recent.checkpoints, ...(recent.omitted === 0 ? {} : { checkpoints_omitted: recent.omitted }) }, latest);

@@ -52,7 +52,6 @@ export function inputs(fixture: TripleFixture): void {
       '"x"^^<>',
       '"x"^^x',
       '"x"y',
-      '"\0"',
       '"\uD800"',
       "<\uDC00>",
       7,
@@ -81,6 +80,51 @@ export function inputs(fixture: TripleFixture): void {
       await failure(space.write(change as unknown as QuadChange), "INVALID");
     await failure(space.match(null as unknown as Quad), "INVALID");
     expect(await space.usage()).toEqual({ quads: 0, supports: 0, terms: 0 });
+  });
+
+  fixture.test("a literal may hold any character, U+0000 included, and is found by it", async () => {
+    const space = await fixture.space();
+    const words = ["\0", "a\0b", "a", "ab", "\u{10FFFF}0", "\u{10FFFF}1", "\u{10FFFF}", "\u{10FFFF}\0", "\uFFFF", "\uFFFE", "\u0001"];
+    const rows = words.map((value) => ({ ...quad("s", "p", "o"), o: literal(value) }));
+    expect(await space.insert(rows, "doc", 3)).toEqual({ inserted: words.length, removed: 0 });
+    expect(sorted(await space.all())).toEqual(sorted(rows));
+    for (const row of rows) expect(await space.all({ o: row.o })).toEqual([row]);
+    expect(await space.supports(rows)).toEqual(rows.map(() => [{ source: "doc", part: 3 }]));
+    expect(sorted((await space.ofSource("doc")).quads.map((found) => found.quad))).toEqual(sorted(rows));
+    expect(await space.mayUse(rows.map(({ o }) => o))).toEqual(rows.map(() => true));
+    expect(await space.remove(rows.slice(0, 2))).toEqual({ inserted: 0, removed: 2 });
+    expect(sorted(await space.all())).toEqual(sorted(rows.slice(2)));
+    // Four bytes and a digit each, where they are kept.
+    const most = Math.floor((tripleLimits.termBytesMax - 2) / 5);
+    expect(await space.insert([{ ...quad("s", "p", "o"), o: literal("\0".repeat(most)) }])).toEqual({ inserted: 1, removed: 0 });
+    await failure(space.insert([{ ...quad("s", "p", "o"), o: literal("\0".repeat(most + 1)) }]), "LIMIT_EXCEEDED");
+  });
+
+  fixture.test("labels of blank nodes are as wide as the grammar", async () => {
+    const space = await fixture.space();
+    // The ends of the grammar's ranges, letters or not: U+00D7 and U+037E between them are none.
+    const labels = [
+      "\u00C0",
+      "\u02FF",
+      "\u0370",
+      "\u1FFF",
+      "\u200C",
+      "\u218F",
+      "\u2C00",
+      "\u3001",
+      "\uFDCF",
+      "\uFFFD",
+      "\u{10000}",
+      "\u{EFFFF}",
+      "a\u203F",
+      "a\u00B7",
+      "0.-_a",
+    ];
+    const rows = labels.map((label) => ({ ...quad("s", "p", "o"), o: `_:${label}` }));
+    expect(await space.insert(rows)).toEqual({ inserted: labels.length, removed: 0 });
+    expect(sorted(await space.all())).toEqual(sorted(rows));
+    for (const label of ["\u00D7", "\u037E", "\u203F", "\u00B7", "a\uFFFE", "-a", "a."])
+      await failure(space.insert([{ ...quad("s", "p", "o"), o: `_:${label}` }]), "INVALID");
   });
 
   fixture.test("a source has 1 to 256 bytes, a part is a whole number up to 2,147,483,647", async () => {

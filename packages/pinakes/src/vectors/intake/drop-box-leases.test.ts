@@ -26,7 +26,7 @@ describe("drop-box: leases", () => {
     const first = box.round({ leaseMs: 150 }, acme, counting);
     for (let i = 0; i < 4; i += 1) {
       const seen = beats;
-      await expect.poll(() => beats, { timeout: 30_000 }).toBeGreaterThan(seen + 1);
+      await expect.poll(() => beats).toBeGreaterThan(seen + 1);
       box.clock.advance(100);
       expect(await box.round()).toEqual({ done: 0, failed: 0, released: 0, lost: 0 });
     }
@@ -42,7 +42,7 @@ describe("drop-box: leases", () => {
     const held = Promise.withResolvers<void>();
     box.faults.add({ call: "put", nth: 3, kind: "delay", until: held.promise });
     const stalled = box.round({ partRowsMax: 1 });
-    await expect.poll(() => box.faults.pending, { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => box.faults.pending).toBe(0);
     box.clock.advance(61_000);
     expect(await box.round({ owner: "second", partRowsMax: 1 })).toMatchObject({ done: 1 });
     await box.vectors.append(acme, "papers", { upsert: [row("a", "newer"), row("b", "newer")] });
@@ -59,7 +59,7 @@ describe("drop-box: leases", () => {
     const held = Promise.withResolvers<void>();
     box.faults.add({ call: "put", nth: 3, kind: "delay", until: held.promise });
     const round = box.round({ partRowsMax: 1, signal: stopping.signal });
-    await expect.poll(() => box.faults.pending, { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => box.faults.pending).toBe(0);
     stopping.abort();
     held.resolve();
     expect(await round).toEqual({ done: 0, failed: 0, released: 1, lost: 0 });

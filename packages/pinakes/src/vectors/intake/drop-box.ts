@@ -13,6 +13,7 @@ import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type { Queue, ReceivedMessage, SendResult } from "../../ports/queue.ts";
+import type { AppendInput } from "../log/append.ts";
 import type { Vectors } from "../vectors.ts";
 import { applySource } from "./apply-source.ts";
 import { intakeLimits } from "./intake-limits.ts";
@@ -26,6 +27,17 @@ export interface DropBoxParts {
   readonly objects: ObjectStore;
   readonly queue: Pick<Queue, "receive" | "heartbeat" | "done" | "failed" | "release">;
   readonly log?: (line: string) => void;
+  /** Where the rows of a collection that a message names go; the vectors of that name when absent. */
+  readonly place?: (scope: Scope, collection: string) => Promise<DropBoxPlace>;
+}
+
+export interface DropBoxPlace {
+  /** The name of the vectors. */
+  readonly vectors: string;
+  /** The first rows make them; else a message for vectors that are not there fails. */
+  readonly create?: boolean;
+  /** Throws where the rows may not be appended any more. */
+  readonly beforePart?: () => Promise<void>;
 }
 
 export interface DropBoxOptions {
@@ -118,14 +130,20 @@ async function work(parts: DropBoxParts, scope: Scope, message: ReceivedMessage,
   }
 }
 
-async function takeIn({ vectors, objects, log }: DropBoxParts, scope: Scope, { body }: ReceivedMessage, options: DropBoxOptions): Promise<void> {
+async function takeIn({ vectors, objects, log, place }: DropBoxParts, scope: Scope, { body }: ReceivedMessage, options: DropBoxOptions): Promise<void> {
   const { deltaKey, collection, chromaCollection } = readBody(body, options.collection);
   const { signal, partRowsMax } = options;
+  const { vectors: name, create = false, beforePart }: DropBoxPlace = (await place?.(scope, collection)) ?? { vectors: collection };
   // Before anything is copied: a message for a collection that does not exist costs nothing.
-  await vectors.stats(scope, collection);
+  if (!create) await vectors.stats(scope, name);
   await using source = await openSource(objectsReader(objects, scope), deltaKey, { collection: chromaCollection, preferred: collection }, signal);
   const split = partRowsMax === undefined ? undefined : { rows: partRowsMax };
-  await applySource({ vectors, objects, scope, collection }, source, { key: deltaKey, split, signal });
+  const append = async (part: AppendInput): Promise<unknown> => {
+    await beforePart?.();
+    return vectors.append(scope, name, part);
+  };
+  const target = { vectors, objects, scope, collection: name };
+  await applySource(target, source, { key: deltaKey, split, signal, append, ...(create ? { create: {} } : {}) });
   if (source.ignored.length > 0) log?.(`drop-box: not read beside ${deltaKey}: ${source.ignored.join(", ")}`);
 }
 

@@ -130,7 +130,7 @@ describe("import of a layout", () => {
     expect((await process.vectors.stats(acme, "local")).settings).toEqual({ dims: 8, metric: "cosine", language: "none" });
   });
 
-  it("waits while the collection takes no more, and compacts it itself", { timeout: 120_000 }, async () => {
+  it("waits while the collection takes no more, and compacts it itself", async () => {
     await using stores = await openStores("memory");
     await using process = await openProcess(stores);
     await process.vectors.create(acme, "papers", { dims: 2 });

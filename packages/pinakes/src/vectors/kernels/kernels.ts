@@ -55,7 +55,27 @@ export const pageBytes = 65_536;
 /** A shared memory that holds `bytes` and never grows, so views of it stay valid. */
 export function sharedMemory(bytes: number): WasmMemory {
   const pages = Math.max(1, Math.ceil(bytes / pageBytes));
-  return new wasm.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = new wasm.Memory({ initial: pages, maximum: pages, shared: true });
+  accountShared(memory.buffer);
+  return memory;
+}
+
+const accounted = new WeakMap<SharedArrayBuffer, ArrayBuffer>();
+
+/**
+ * Makes the garbage collector of this thread count shared memory. V8 counts what ArrayBuffers hold outside its heap and collects before
+ * that grows large; it does not count shared memory, so that evicted segments of many gigabytes wait for a collection that small objects
+ * alone seldom cause. An ArrayBuffer of the same size that lives as long stands in for it: nothing is ever written there, so it takes
+ * address space and no memory. Every thread that holds the buffer calls this, since each collects on its own.
+ */
+export function accountShared(buffer: ArrayBufferLike): void {
+  if (!(buffer instanceof SharedArrayBuffer) || accounted.has(buffer)) return;
+  try {
+    accounted.set(buffer, new ArrayBuffer(buffer.byteLength));
+  } catch (error) {
+    // Address space is limited here (ulimit -v, strict overcommit). The memory is then freed later, as it would be without this.
+    if (!(error instanceof RangeError)) throw error;
+  }
 }
 
 export function align(bytes: number): number {

@@ -1,6 +1,7 @@
 /** What a caller appends, checked and made into rows. */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { accountShared } from "../kernels/kernels.ts";
 import { vectorLimits } from "../limits.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
 import type { Row } from "../segment/row.ts";
@@ -50,6 +51,7 @@ export function checkRows(changes: Changes, settings: CollectionSettings): Check
   };
   // One block for all vectors, and one that threads share: sent to the thread that builds the file, it is not copied.
   const vectors = new Float32Array(new SharedArrayBuffer(upsert.length * settings.dims * Float32Array.BYTES_PER_ELEMENT));
+  accountShared(vectors.buffer);
   const place = (i: number): Float32Array => vectors.subarray(i * settings.dims, (i + 1) * settings.dims);
   for (const [i, row] of upsert.entries()) add(upsertRow(row, `upsert[${i}]`, place(i)));
   for (const [i, row] of patch.entries()) add(patchRow(row, `patch[${i}]`));

@@ -139,8 +139,8 @@ describe("the search pool over whole files", () => {
     const [tiny, large] = [[{ segment: "tiny" }], [{ segment: "large", dead }]];
     const counted = [await searching.count(tiny, "red apple tree"), await searching.count(large, "red apple tree")] as const;
     expect(counted).toEqual([
-      { rows: 1, tokens: 2, frequencies: new Map(Object.entries({ red: 1, apple: 1 })) },
-      { rows: 4, tokens: 8, frequencies: new Map(Object.entries({ red: 2, apple: 1 })) },
+      { rows: 1, tokens: 2, frequencies: new Map(Object.entries({ red: 1, apple: 1, tree: 0 })) },
+      { rows: 4, tokens: 8, frequencies: new Map(Object.entries({ red: 2, apple: 1, tree: 0 })) },
     ]);
     expect(await searching.count([], "red")).toEqual({ rows: 0, tokens: 0, frequencies: new Map() });
     const ask = async (sources: typeof tiny, elsewhere?: (typeof counted)[0]) =>

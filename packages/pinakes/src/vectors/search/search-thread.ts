@@ -1,5 +1,6 @@
 /** A search thread: it shares the memory of every segment with the others and has its own slot in each. */
 import { parentPort, workerData } from "node:worker_threads";
+import { accountShared } from "../kernels/kernels.ts";
 import { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
 import { sendError, type Answer, type Order } from "./messages.ts";
@@ -26,6 +27,7 @@ function segmentFor(id: string): { search: SegmentSearch; dead: Bitmap | undefin
 function follow(order: Order): Answer | undefined {
   switch (order.kind) {
     case "load":
+      accountShared(order.loaded.memory.buffer);
       held.set(order.id, { loaded: order.loaded });
       return undefined;
     case "drop":

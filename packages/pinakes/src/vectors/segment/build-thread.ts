@@ -1,6 +1,7 @@
 /** Builds files in a thread of its own, so that quantising, tokenising and k-means leave the event loop alone. */
 import { parentPort } from "node:worker_threads";
 import { PinakesError } from "../../domain/errors.ts";
+import { accountShared } from "../kernels/kernels.ts";
 import { buildDelta } from "./build-delta.ts";
 import type { BuildAnswer, BuildOrder, BuildWork, VerifyWork } from "./build-worker.ts";
 import { damagedPages, readHead, type EncodedFile } from "./file-format.ts";
@@ -30,15 +31,21 @@ function answer(call: number, work: BuildWork | VerifyWork): [BuildAnswer, Array
 }
 
 function verify({ memory, ref, from, to }: VerifyWork): number {
+  accountShared(memory.buffer);
   const file = new Uint8Array(memory.buffer, 0, ref.bytes);
   return damagedPages(file, readHead(file, ref), from, to).length;
 }
 
 function build(work: BuildWork): EncodedFile {
-  if (work.kind === "delta") return buildDelta(work.collection, work.settings, work.rows);
-  const sources = work.sources.map(({ header, buffer, base, deltaSeq }) => ({
-    segment: new SegmentBytes(header, buffer, base),
-    ...(deltaSeq === undefined ? {} : { deltaSeq }),
-  }));
+  if (work.kind === "delta") {
+    // All vectors of a delta lie in one buffer.
+    const vector = work.rows.find((row) => row.vector !== undefined)?.vector;
+    if (vector !== undefined) accountShared(vector.buffer);
+    return buildDelta(work.collection, work.settings, work.rows);
+  }
+  const sources = work.sources.map(({ header, buffer, base, deltaSeq }) => {
+    accountShared(buffer);
+    return { segment: new SegmentBytes(header, buffer, base), ...(deltaSeq === undefined ? {} : { deltaSeq }) };
+  });
   return mergeSegments(work.collection, work.settings, sources, work.picks, (order) => post({ helpWanted: order }));
 }

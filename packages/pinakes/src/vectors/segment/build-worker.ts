@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import type { BuiltDelta } from "./build-delta.ts";
 import type { CollectionSettings } from "./collection-settings.ts";
-import type { WasmMemory } from "../kernels/kernels.ts";
+import { accountShared, type WasmMemory } from "../kernels/kernels.ts";
 import type { EncodedFile, FileRef } from "./file-format.ts";
 import type { Picks } from "./merge-segments.ts";
 import type { Row } from "./row.ts";
@@ -107,7 +107,10 @@ export class BuildWorker {
     this.#waiting.delete(answer.call);
     if (this.#waiting.size === 0) this.#worker.unref();
     if ("error" in answer) waiting?.reject(new PinakesError(answer.error.code, answer.error.detail));
-    else waiting?.resolve(answer.result);
+    else {
+      if (typeof answer.result === "object") accountShared(answer.result.bytes.buffer);
+      waiting?.resolve(answer.result);
+    }
   }
 
   #stop(cause: unknown): void {

@@ -4,7 +4,7 @@
  * gets does not depend on who does it, so the outcome is the same with and without help.
  */
 import { PinakesError } from "../../domain/errors.ts";
-import { kernelsFor, type KernelCentroids, type KernelRows, type Kernels, type WasmMemory } from "../kernels/kernels.ts";
+import { accountShared, kernelsFor, type KernelCentroids, type KernelRows, type Kernels, type WasmMemory } from "../kernels/kernels.ts";
 
 /** What a helper needs: it is sent to it. */
 export interface HelpOrder {
@@ -61,6 +61,7 @@ export class SharedRows {
 
 /** Blocks the thread until the leader closes, or was not heard of for long. */
 export function help({ memory, board }: HelpOrder): void {
+  accountShared(memory.buffer);
   const kernels = kernelsFor(memory);
   for (;;) {
     const round = Atomics.load(board, places.round);

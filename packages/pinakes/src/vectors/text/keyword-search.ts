@@ -66,8 +66,7 @@ export function countTerms(sources: readonly Omit<KeywordSource, "allowed">[], q
   const indexed = indexedSources(sources);
   const frequencies = new Map<string, number>();
   for (const token of new Set(analyzer.tokens(query))) {
-    const { frequency } = lookUp(indexed, token);
-    if (frequency > 0) frequencies.set(token, frequency);
+    frequencies.set(token, lookUp(indexed, token).frequency);
   }
   return { ...liveTotals(indexed), frequencies };
 }

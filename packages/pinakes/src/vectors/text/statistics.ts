@@ -18,7 +18,7 @@ export interface TermCounts {
   readonly rows: number;
   /** Of all these rows together: how many terms they have. */
   readonly tokens: number;
-  /** How many rows hold each term of the question; what none holds may be left out. */
+  /** How many rows hold each term of the question; 0 for those that none holds, which may also be left out. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
 

@@ -5,7 +5,7 @@ import type { Process, World } from "../../lifecycle/support/world.ts";
 
 export async function fsck(world: World, { knowledge }: Process, input: FsckInput = {}): Promise<AuditReport> {
   const { job_id } = await knowledge.audit.fsck(world.admin, input);
-  await expect.poll(async () => (await knowledge.jobs.get(world.admin, job_id)).status, { timeout: 20_000 }).not.toMatch(/queued|running/);
+  await expect.poll(async () => (await knowledge.jobs.get(world.admin, job_id)).status).not.toMatch(/queued|running/);
   const { result, error } = await knowledge.jobs.get(world.admin, job_id);
   expect(error).toBeNull();
   return result as unknown as AuditReport;

@@ -170,6 +170,7 @@ const seriesCalls: Readonly<Record<string, readonly StateCall[]>> = {
   ingestMetrics: [
     sending("makes", (t) => ({ items: [metric(t)] }), { query: () => "all_or_nothing=true&report=all" }),
     sending("makes", (t) => lines(metric(t)), ndjson),
+    sending("makes", (t) => ({ items: [{ ...metric(t), id: `own-${t.id}`, metric_type: `custom.${t.name}`, dimensions: { [t.name]: "mine" } }] })),
     sending("foreign", (t) => ({ items: [{ ...metric(t), workspace_id: "w1" }] }), { status: 200 }),
     sending("foreign", (t) => lines({ ...metric(t), workspace_id: "w1" }), { ...ndjson, status: 200, query: () => "all_or_nothing=true" }),
   ],
@@ -177,6 +178,12 @@ const seriesCalls: Readonly<Record<string, readonly StateCall[]>> = {
   aggregateMetrics: [
     sending("empty", (t) => ({ ...every(t), bucket: "hour" }), { changes: false }),
     sending("empty", (t) => ({ ...every(t), filter: { agent_id: t.aid } }), { changes: false }),
+    sending("empty", (t) => ({ ...every(t), group_by: [`dimensions.${t.name}`], filter: { metric_type: `custom.${t.name}` } }), { changes: false }),
+  ],
+  listMetricNames: [empty],
+  forgetMetricName: [
+    { ...thing, adminsOnly: true, params: ({ name }) => ({ name: `custom.${name}` }) },
+    { ...thing, adminsOnly: true, params: ({ name }) => ({ name: `dimensions.${name}` }) },
   ],
   listRollups: [empty, { ...empty, query: span }],
   ingestToolInvocations: [

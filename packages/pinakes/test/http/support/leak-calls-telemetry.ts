@@ -38,6 +38,9 @@ const points = (t: StateTarget) => [
     },
   },
 ];
+const gauges = (t: StateTarget) => [
+  { name: t.name, gauge: { dataPoints: [{ timeUnixNano: nanos(t), asDouble: 0.5, attributes: [text(t.name, "mine"), text("workspace_id", "w1")] }] } },
+];
 const records = (t: StateTarget) => [
   {
     ...ids,
@@ -49,6 +52,9 @@ const records = (t: StateTarget) => [
 
 export const telemetryCalls: Readonly<Record<string, readonly StateCall[]>> = {
   exportTraces: [{ kind: "makes", body: (t) => ({ resourceSpans: [{ resource: resource(t), scopeSpans: [{ spans: spans(t) }] }] }) }],
-  exportMetrics: [{ kind: "makes", body: (t) => ({ resourceMetrics: [{ resource: resource(t), scopeMetrics: [{ metrics: points(t) }] }] }) }],
+  exportMetrics: [points, gauges].map((metrics) => ({
+    kind: "makes",
+    body: (t) => ({ resourceMetrics: [{ resource: resource(t), scopeMetrics: [{ metrics: metrics(t) }] }] }),
+  })),
   exportLogs: [{ kind: "makes", body: (t) => ({ resourceLogs: [{ resource: resource(t), scopeLogs: [{ logRecords: records(t) }] }] }) }],
 };

@@ -20,6 +20,8 @@ export interface Target {
   readonly oid: string;
   /** Of a migration. */
   readonly mid: string;
+  /** Of an entry of the quarantine. */
+  readonly qid: string;
   readonly q: string;
   readonly dead: string;
   readonly token: string;
@@ -105,6 +107,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   getDocumentText: [thing, { kind: "thing", query: () => "version=1&start=4&end=9" }],
   listDocumentTriples: [thing, { kind: "thing", query: () => "limit=1" }],
   listVersions: [thing],
+  deleteDocuments: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, thing],
   deleteDocument: [thing],
   reindexDocument: [thing],
   previewChunking: [{ kind: "free", body: () => ({ text: "one two", chunking_strategy: { type: "FIXED", chunk_size: 100 } }), changes: false }],
@@ -122,6 +125,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
     }),
   ],
   searchCollection: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
+  searchRepository: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
   verifyCitations: [{ kind: "same", body: (target) => ({ citations: [citation(target)] }), changes: false }],
   upsertVectors: [odd(() => ({ items: [{ id: "", vector: [] }] })), withBody(() => ({ items: [{ id: "intruder", vector: [1, 2, 3] }] }))],
   deleteVectors: [withBody(() => ({ ids: ["own"] }))],
@@ -185,6 +189,10 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
     withBody(({ rid, cid }) => ({ repository: rid, collection: cid }), { adminsOnly: true }),
   ],
   listFsckFindings: [{ ...thing, adminsOnly: true }],
+  listQuarantine: [{ kind: "admin" }],
+  getQuarantineEntry: [{ ...thing, adminsOnly: true }],
+  restoreQuarantineEntry: [{ ...thing, adminsOnly: true }],
+  dropQuarantineEntry: [{ ...thing, adminsOnly: true }],
   getStats: [{ kind: "admin" }],
   listOperations: [list, { kind: "list", query: ({ rid, cid }) => `repository=${rid}&collection=${cid}` }],
   getOperation: [thing],

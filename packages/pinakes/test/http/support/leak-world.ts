@@ -1,4 +1,5 @@
 /** A workspace full of secrets: every name, text, tag, group and user of it holds the marker; every id of it is remembered. */
+import { plantEntry } from "../../audit/support/plant-entry.ts";
 import { randomBytes, createHash } from "node:crypto";
 import { tenantScope } from "../../../src/domain/scope.ts";
 import { until } from "../../knowledge/support/until.ts";
@@ -98,7 +99,10 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   await until(async () => (await server.call("GET", `/v1/migrations/${mid}`, { key: admin })).json["state"] === "planned");
   const token = (grant["url"] as string).split("/").at(-1) as string;
   const [jid, kid, eid, pid] = [job_id, key_id, evaluation_id, pipeline_id] as [string, string, string, string];
-  return { rid, cid, did, jid, kid, eid, pid, run, oid, mid, token, q: "documents", dead: `${did}.1` };
+  const { incarnation } = (await server.call("GET", at, { key })).json as { incarnation: string };
+  const { scope } = server.pinakes.as({ tenant: "w1", userId: "boss", role: "admin" });
+  const qid = await plantEntry(server.pinakes.objects, scope, { repository_id: rid, collection_id: cid, incarnation }, marker);
+  return { rid, cid, did, jid, kid, eid, pid, run, oid, mid, qid, token, q: "documents", dead: `${did}.1` };
 }
 
 const idFields =

@@ -12,6 +12,8 @@ export interface Target {
   readonly operation: string;
   readonly evaluation: string;
   readonly pipeline: string;
+  /** What the quarantine holds. */
+  readonly quarantined: string;
 }
 
 type Attempt = (knowledge: Knowledge, caller: Caller, target: Target) => Promise<unknown>;
@@ -44,6 +46,7 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   uploadMany: (k, caller, t) => k.uploadMany(caller, t.repository, t.collection, (take) => take({ name: "intruder.txt", body: body("x") })),
   document: (k, caller, t) => k.document(caller, t.repository, t.collection, t.document),
   listDocuments: (k, caller, t) => k.listDocuments(caller, t.repository, t.collection),
+  deleteDocuments: (k, caller, t) => k.deleteDocuments(caller, t.repository, t.collection, t.collection),
   deleteDocument: (k, caller, t) => k.deleteDocument(caller, t.repository, t.collection, t.document),
   reindexDocument: (k, caller, t) => k.reindexDocument(caller, t.repository, t.collection, t.document),
   content: (k, caller, t) => k.content(caller, t.repository, t.collection, t.document),
@@ -72,6 +75,7 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "rows.delete": (k, caller, t) => k.rows.delete(caller, t.repository, t.collection, { ids: ["x"] }),
   "rows.query": (k, caller, t) => k.rows.query(caller, t.repository, t.collection, { vector: [1, 2, 3] }),
   "rows.manifest": (k, caller, t) => k.rows.manifest(caller, t.repository, t.collection),
+  "rows.text": (k, caller, t) => k.rows.text(caller, t.repository, t.collection, "x"),
   "rows.compact": (k, caller, t) => k.rows.compact(caller, t.repository, t.collection),
   "graph.loadTriples": (k, caller, t) => k.graph.loadTriples(caller, t.repository, t.collection, { format: "ntriples", body: body("<a:b> <a:b> <a:b> .\n") }),
   "graph.matchTriples": (k, caller, t) => k.graph.matchTriples(caller, t.repository, t.collection, { include_metadata: true }),
@@ -119,6 +123,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "queue.discard": (k, caller, t) => k.queue.discard(caller, "documents", t.pipeline),
   "audit.fsck": (k, caller) => k.audit.fsck(caller),
   "audit.findings": (k, caller, t) => k.audit.findings(caller, t.pipeline),
+  "quarantine.list": (k, caller) => k.quarantine.list(caller),
   "activity.read": (k, caller) => k.activity.read(caller),
   export: (k, caller) => Array.fromAsync(k.export(caller), ({ path }) => path),
   verifyCitations: (k, caller, t) =>
@@ -127,10 +132,19 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
     ]),
 };
 
+/** Names an entry of the quarantine: for admins, and to those of another workspace as if there was none. */
+export const onQuarantine: Readonly<Record<string, Attempt>> = {
+  "quarantine.list of one": (k, caller, t) => k.quarantine.list(caller, { repository: t.repository, collection: t.collection }),
+  "quarantine.get": (k, caller, t) => k.quarantine.get(caller, t.quarantined),
+  "quarantine.restore": (k, caller, t) => k.quarantine.restore(caller, t.quarantined),
+  "quarantine.drop": (k, caller, t) => k.quarantine.drop(caller, t.quarantined),
+};
+
 /** Touches nothing of anybody. */
 export const harmless: readonly string[] = ["models", "trashDays", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
 /** Needs a token, which is a credential of its own; or nobody can call it from outside; or it only words an error. */
 export const withoutCaller: readonly string[] = [
+  "quarantine.sweep",
   "grants.useUpload",
   "grants.useDownload",
   "activity.add",

@@ -8,11 +8,11 @@ import { systemScope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge } from "../../../src/knowledge/index.ts";
+import { knowledgeWorkContainer } from "../../../src/knowledge/ingest/knowledge-work.ts";
 import { openModels, openParsers, type OpenedModels } from "../../../src/open-engines.ts";
 import type { ItemStore, Operation } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 import type { Parser } from "../../../src/ports/parser.ts";
-import type { Queue } from "../../../src/ports/queue.ts";
 import type { TripleStore } from "../../../src/ports/triple-store.ts";
 import { openItemQueue } from "../../../src/queues/item-queue/index.ts";
 import { openItemTriples } from "../../../src/triples/on-items/index.ts";
@@ -32,6 +32,8 @@ export class Machine implements AsyncDisposable {
   readonly objects: ObjectStore;
   readonly vectors: OpenedVectors;
   readonly triples: TripleStore;
+  /** Called after each of them, before whoever wrote it goes on. */
+  onMove: ((id: string, status: string) => Promise<void>) | undefined;
   readonly #statuses = new Map<string, string>();
   readonly #models: OpenedModels;
   readonly #parser: Parser;
@@ -60,8 +62,7 @@ export class Machine implements AsyncDisposable {
     const calls = new Calls();
     const clock = { now: () => this.now };
     const items = watched("items", this.#recording(this.items), calls);
-    const idle = new Idle();
-    const queue = idle.watch(await openItemQueue({ items, clock }));
+    const queue = await openItemQueue({ items, clock });
     const opened = await openKnowledge({
       items,
       objects: watched("objects", this.objects, calls),
@@ -69,7 +70,6 @@ export class Machine implements AsyncDisposable {
       vectors: watched("vectors", this.vectors.vectors, calls),
       triples: watched("triples", this.triples, calls),
       embedders: this.#models.embedders,
-      tokenizer: this.#models.tokenizer,
       parser: this.#parser,
       clock,
       system,
@@ -78,9 +78,9 @@ export class Machine implements AsyncDisposable {
       newId: () => randomUUID(),
       log: (line) => void this.lines.push(line),
       owner: randomUUID(),
-      places: 1,
+      ingestPlaces: 1,
     });
-    return new Process(opened, calls, idle);
+    return new Process(opened, calls);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -93,19 +93,21 @@ export class Machine implements AsyncDisposable {
   #recording(items: ItemStore): ItemStore {
     const batch: ItemStore["batch"] = async (scope, container, partition, operations) => {
       const result = await items.batch(scope, container, partition, operations);
-      if (container === "documents") for (const operation of operations) this.#note(operation);
+      if (container === "documents") for (const operation of operations) await this.#note(operation);
       return result;
     };
     return new Proxy(items, { get: (target, name) => (name === "batch" ? batch : bound(target, name)) });
   }
 
-  #note(operation: Operation): void {
+  async #note(operation: Operation): Promise<void> {
     if (operation.op === "delete") this.#statuses.delete(operation.id);
     if (!("document" in operation) || operation.document["kind"] !== "document") return;
     const { id, status } = operation.document as unknown as { id: string; status: string };
     const from = this.#statuses.get(id) ?? "nothing";
-    if (from !== status) this.moves.add(`${from} → ${status}`);
     this.#statuses.set(id, status);
+    if (from === status) return;
+    this.moves.add(`${from} → ${status}`);
+    await this.onMove?.(id, status);
   }
 }
 
@@ -113,22 +115,19 @@ export class Process {
   readonly knowledge: Knowledge;
   readonly calls: Calls;
   readonly #opened: OpenedKnowledge;
-  readonly #idle: Idle;
 
-  constructor(opened: OpenedKnowledge, calls: Calls, idle: Idle) {
+  constructor(opened: OpenedKnowledge, calls: Calls) {
     this.knowledge = opened.knowledge;
     this.#opened = opened;
     this.calls = calls;
-    this.#idle = idle;
   }
 
   /** Until there is no message that can be had now. */
   async work(): Promise<void> {
     const stop = new AbortController();
-    this.#idle.told = () => {
-      if (this.#opened.metrics().active === 0) stop.abort();
-    };
-    await this.#opened.work(stop.signal);
+    await this.#opened.work(stop.signal, (found) => {
+      if (found === 0 && this.#opened.metrics().active === 0) stop.abort();
+    });
   }
 
   async sweep(): Promise<void> {
@@ -140,25 +139,11 @@ export class Process {
   }
 }
 
-/** A receiver that finds nothing is told of, and does not wait. */
-class Idle {
-  told: () => void = () => {};
-
-  watch(queue: Queue): Queue {
-    const receive: Queue["receive"] = async (scope, name, options) => {
-      const messages = await queue.receive(scope, name, { ...options, waitMs: 0 });
-      if (messages.length === 0) {
-        this.told();
-        // So that a worker which waits for others does not spin.
-        await new Promise((resolve) => void setTimeout(resolve, 1));
-      }
-      return messages;
-    };
-    return new Proxy(queue, { get: (target, name) => (name === "receive" ? receive : bound(target, name)) });
-  }
-}
-
-/** A read says of what. */
+/** A read says of what. The list of what is unfinished is read again and again, before anything is begun: it does not count. */
 function watched<Port extends object>(label: string, port: Port, calls: Calls): Port {
-  return watchedBy(port, { calls, nameOf: (method, given) => (method === "read" ? `${label}.read ${String(given[1])}` : `${label}.${method}`) });
+  const nameOf = (method: string, given: readonly unknown[]) => {
+    if (method === "query" && given[1] === knowledgeWorkContainer.name) return undefined;
+    return method === "read" ? `${label}.read ${String(given[1])}` : `${label}.${method}`;
+  };
+  return watchedBy(port, { calls, nameOf });
 }

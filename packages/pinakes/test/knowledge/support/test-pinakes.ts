@@ -1,4 +1,5 @@
 /** A whole Pinakes on the stores that people run, with its background work, the real local model and the real parsers. */
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,8 @@ export interface TestPinakes extends AsyncDisposable {
   /** Where SQLite and the folder of objects lie. */
   readonly dir: string;
   readonly lines: readonly string[];
+  /** How another process opens the same data. */
+  readonly stores: Pick<OpenOptions, "dir" | "items" | "objects" | "database">;
   /** Of the workspace `acme`, a plain user unless said otherwise. */
   as(userId: string, who?: Partial<CallerInput>): Caller;
 }
@@ -25,7 +28,11 @@ export interface TestPinakes extends AsyncDisposable {
 export async function openTestPinakes(engine: Engine | "elsewhere", options: OpenOptions = {}): Promise<TestPinakes> {
   const dir = await mkdtemp(join(tmpdir(), "pinakes-knowledge-"));
   const lines: string[] = [];
-  const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : {};
+  // Each opening of a shared server is a store of its own, with objects of its own.
+  const own = { objects: `file:${join(dir, "objects")}`, database: `test-${randomUUID()}` };
+  const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : engine === "elsewhere" ? own : {};
+  const names = ["items", "objects", "database"] as const;
+  const chosen = Object.fromEntries(names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
   const pinakes = await open({ dir, ...stores, log: (line) => void lines.push(line), ...options });
   const as = (userId: string, who: Partial<CallerInput> = {}) => pinakes.as({ tenant: "acme", userId, ...who });
   return {
@@ -34,6 +41,7 @@ export async function openTestPinakes(engine: Engine | "elsewhere", options: Ope
     admin: as("root", { role: "admin" }),
     dir,
     lines,
+    stores: { dir, ...stores, ...chosen },
     as,
     [Symbol.asyncDispose]: async () => {
       await pinakes.close();

@@ -1,14 +1,14 @@
 /**
  * A store in a process of its own: what it holds lies in a file, one line for each row, and it takes part by answering messages alone.
- * Called with the address of the items, the folder of the stores, and its file.
+ * Called with the addresses of items and objects, the folder of the stores, and its file.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { open, serveParticipant } from "../../../src/index.ts";
 
-const [items, dir, file] = process.argv.slice(2) as [string, string, string];
+const [items, objects, dir, file] = process.argv.slice(2) as [string, string, string, string];
 const rows = async () => (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
 
-await using pinakes = await open({ items, dir, background: false });
+await using pinakes = await open({ items, objects, dir, background: false });
 const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
 process.stdout.write("ready\n");

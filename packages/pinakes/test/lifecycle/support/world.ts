@@ -101,7 +101,7 @@ export class World implements AsyncDisposable {
       newId: () => randomUUID(),
       log: (line) => void this.lines.push(line),
     };
-    const opened = await openKnowledge({ ...parts, ...more, owner: randomUUID(), places: 1, topicPrefix: this.#options.topicPrefix });
+    const opened = await openKnowledge({ ...parts, ...more, owner: randomUUID(), ingestPlaces: 1, topicPrefix: this.#options.topicPrefix });
     gate.on = true;
     return new Process(opened, calls, queue, this);
   }

@@ -77,7 +77,7 @@ export class World implements AsyncDisposable {
       log: () => {},
     };
     const owner = randomUUID();
-    const opened = await openKnowledge({ ...parts, owner, places: 1 });
+    const opened = await openKnowledge({ ...parts, owner, ingestPlaces: 1 });
     const common = { clock, system, callerOf: makeCaller, newId: () => randomUUID(), log: () => {}, owner, sources };
     const migrations = await new Migrations({ ...stores, ...common, knowledge: opened.knowledge, intake: opened.intake }).open();
     gate.on = true;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-const file = "project-ascension-db.sqlite";
+const file = "pinakes.sqlite";
 /** Containers of state; those of identity change with every use of a key. */
 const ofState =
   /^(workflow-states|agent-memories|agent-metrics|tool-invocations|thread-message-store|system-thread-message-store|agent-entity-store|state-settings|own-.*)$/;

@@ -18,6 +18,8 @@ export interface Names {
   readonly threadId: string;
   readonly agentId: string;
   readonly tool: string;
+  /** Of a custom type of metrics, and of a custom dimension. */
+  readonly name: string;
   /** The own container, and the partition of its item. */
   readonly c: string;
   readonly pk: string;
@@ -50,6 +52,7 @@ export function namesOf(marker: string, now: number): Names {
     threadId: `thread-${marker}`,
     agentId: `agent-${marker}`,
     tool: `tool-${marker}`,
+    name: `name_${marker}`,
     c: `own-${marker}`,
     pk: `pk-${marker}`,
     step: "1",
@@ -131,7 +134,8 @@ async function fillSeries({ metrics, tools }: State, admin: Caller, names: Names
     value: 31_415,
     dimensions,
   }));
-  await metrics.ingest(admin, rows, { allOrNothing: true });
+  const own = { id: `own-${id}`, agent_id: aid, metric_type: `custom.${names.name}`, value: 16_180, dimensions: { [names.name]: `custom ${secret}` } } as const;
+  await metrics.ingest(admin, [...rows, { ...own, timestamp: new Date(now).toISOString() }], { allOrNothing: true });
   await tools.putSettings(admin, { hash_chain: true });
   await tools.putRule(admin, { tool_name: tool, drop: [`input_args.${secret}`], mask: ["input_args.password"] });
   const invocations = moments.map((timestamp, i) => ({

@@ -10,7 +10,7 @@ import { readJournals, type LaneJournal } from "./journal.ts";
 import { isBusy, report, runProcess, type Task } from "./process-kit.ts";
 import { openPlace, soakPolicy, type OpenedPlace } from "./place.ts";
 
-const settleMsMax = 60_000;
+const settleMsMax = 600_000;
 
 await runProcess(async (task) => {
   const opened = await openPlace(task.place);

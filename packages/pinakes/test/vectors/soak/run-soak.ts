@@ -38,7 +38,7 @@ const programs = {
 const hourMs = 3_600_000;
 /** A soak goes on until this much has happened, however slow the machine is. */
 const least: Figures = { acks: 40, reads: 40, folds: 5, merges: 1, collected: 1, kills: 4, stops: 3 };
-const patienceMs = 180_000;
+const patienceMs = 900_000;
 const lineMs = 5_000;
 
 export async function runSoak(options: SoakOptions): Promise<Figures> {

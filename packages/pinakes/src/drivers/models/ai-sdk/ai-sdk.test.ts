@@ -80,10 +80,19 @@ describe("AI SDK embedder: requests", () => {
     expect(server.seen[0]?.body["dimensions"]).toBe(384);
   });
 
-  it("a text of four characters a token is sent whole, one more is cut, and never in the middle of a character", async () => {
-    const embedder = await open({ tokensMax: 2 });
-    await embedder.embed(["12345678", "123456789", "1234567😀", "123456😀9", "half \uD83D"]);
-    expect(server.seen[0]?.body["input"]).toEqual(["12345678", "12345678", "1234567", "123456😀", "half \uFFFD"]);
+  it("a text at the limit is sent whole, a longer one in windows, and never in the middle of a character", async () => {
+    const embedder = await open({ tokensMax: 4 });
+    await embedder.embed(["one two three four", "one two three four five", "😀😀😀", "half \uD83D"]);
+    expect(server.seen[0]?.body["input"]).toEqual(["one two three four", "one two three", "four five", "😀", "😀😀", "half \uFFFD"]);
+  });
+
+  it("how much a model reads is known by its name, told by its settings, or taken to be little", async () => {
+    const limit = async (settings: Partial<RemoteModelSettings>) => (await open(settings)).model.tokensMax;
+    expect(await limit({ model: "text-embedding-3-small", tokensMax: undefined })).toBe(8_191);
+    expect(await limit({ ...cohere, tokensMax: undefined })).toBe(510);
+    expect(await limit({ model: "nomic-embed-text", tokensMax: undefined })).toBe(2_048);
+    expect(await limit({ model: "nobody-knows-me", tokensMax: undefined })).toBe(510);
+    expect(await limit({ model: "nobody-knows-me", tokensMax: 4_000 })).toBe(4_000);
   });
 
   it("makes vectors of length 1 for cosine, and leaves them alone otherwise", async () => {
@@ -106,8 +115,8 @@ describe("AI SDK embedder: requests", () => {
     await embedder.embed(["one", "two"]);
     await embedder.embed(["three"], { kind: "query" });
     expect(server.seen.map(({ body }) => body)).toEqual([
-      { input_type: "search_document", texts: ["one", "two"], truncate: "END" },
-      { input_type: "search_query", texts: ["three"], truncate: "END" },
+      { input_type: "search_document", texts: ["one", "two"], truncate: "NONE" },
+      { input_type: "search_query", texts: ["three"], truncate: "NONE" },
     ]);
   });
 });
@@ -218,7 +227,7 @@ describe("openEmbedder", () => {
     const settings = { ...openai, provider: "ollama", apiKeyEnv: undefined, queryPrefix: "search_query: ", documentPrefix: "search_document: " } as const;
     const embedder = await openEmbedder(settings);
     opened.push(embedder);
-    expect(embedder.model).toEqual({ id: "test", provider: "ollama", dims: 384, metric: "cosine", tokensMax: 512 });
+    expect(embedder.model).toEqual({ id: "test", provider: "ollama", dims: 384, metric: "cosine", tokensMax: 512 - "search _ document :".split(" ").length });
     await embedder.embed(["a"], { kind: "query" });
     await embedder.embed(["b"]);
     expect(server.seen.map(({ body }) => body["input"])).toEqual([["search_query: a"], ["search_document: b"]]);
@@ -230,4 +239,11 @@ describe("openEmbedder", () => {
     expect(embedder.model).toMatchObject({ id: "mine", provider: "local", dims: 384 });
     expect(await embedder.embed(["x"])).toEqual(await local.embed(["x"]));
   });
+});
+
+it("a redirect is not followed, neither with the texts nor with the key", async () => {
+  const embedder = await open({}, { retriesMax: 0 });
+  server.next.push((response) => void response.writeHead(307, { location: `${server.url}/elsewhere` }).end());
+  await expect(embedder.embed(["private"])).rejects.toThrow();
+  expect(server.seen.map(({ path }) => path)).toEqual(["/v1/embeddings"]);
 });

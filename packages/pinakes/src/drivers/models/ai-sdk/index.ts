@@ -1,8 +1,12 @@
 /** Embedders of providers, through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
 import { embedMany } from "ai";
 import { PinakesError } from "../../../domain/errors.ts";
-import type { Embedder, EmbeddingModel, EmbedOptions } from "../../../ports/embedder.ts";
+import type { Embedder, EmbeddingModel, EmbedOptions, Tokenizer } from "../../../ports/embedder.ts";
+import { estimatingTokenizer } from "../estimating-tokenizer.ts";
+import { knownTokensMax } from "../known-limits.ts";
+import { openLocalTokenizer } from "../local/tokenizer.ts";
 import { normalize } from "../normalize.ts";
+import { pooledEmbedder } from "../pooled-embedder.ts";
 import type { RemoteModelSettings } from "../settings.ts";
 import { retriesDefault, type RemoteOptions } from "./connect.ts";
 import { mapError } from "./errors.ts";
@@ -10,16 +14,13 @@ import { fetchWithin } from "./fetch-within.ts";
 import { openProvider, type ProviderModel } from "./provider.ts";
 
 const answerMsDefault = 60_000;
-const tokensMaxDefault = 8_191;
-/** A text that is longer than this is cut, so that nobody sends a book. Most languages have fewer characters a token. */
-const charsPerTokenMax = 4;
 
 const words = { doing: "Embedding with", what: "the input", quotes: true };
 
 export async function openAiSdkEmbedder(settings: RemoteModelSettings, options: RemoteOptions = {}): Promise<Embedder> {
   const answerMsMax = options.answerMsMax ?? answerMsDefault;
   const provider = await openProvider(settings, fetchWithin(answerMsMax), options.env ?? process.env);
-  return new AiSdkEmbedder(settings, provider, answerMsMax, options.retriesMax ?? retriesDefault);
+  return pooledEmbedder(new AiSdkEmbedder(settings, provider, answerMsMax, options.retriesMax ?? retriesDefault));
 }
 
 class AiSdkEmbedder implements Embedder {
@@ -28,9 +29,10 @@ class AiSdkEmbedder implements Embedder {
   readonly #answerMsMax: number;
   readonly #retriesMax: number;
   readonly #closing = new AbortController();
+  #tokenizer: Promise<Tokenizer> | undefined;
 
   constructor(settings: RemoteModelSettings, provider: ProviderModel, answerMsMax: number, retriesMax: number) {
-    const { id, dims, metric = "cosine", tokensMax = tokensMaxDefault } = settings;
+    const { id, dims, metric = "cosine", tokensMax = knownTokensMax(settings.model) } = settings;
     this.model = { id, provider: settings.provider, dims, metric, tokensMax };
     this.#provider = provider;
     this.#answerMsMax = answerMsMax;
@@ -66,6 +68,12 @@ class AiSdkEmbedder implements Embedder {
     }
   }
 
+  /** No provider gives its tokenizer away. */
+  tokenizer(): Promise<Tokenizer> {
+    this.#tokenizer ??= openLocalTokenizer().then(estimatingTokenizer);
+    return this.#tokenizer;
+  }
+
   async close(): Promise<void> {
     this.#closing.abort(new PinakesError("UNAVAILABLE", "The embedder is closed.", { retryable: false }));
   }
@@ -74,7 +82,7 @@ class AiSdkEmbedder implements Embedder {
     const { dimensions, providerOptions } = this.#provider.options(kind);
     const { embeddings } = await embedMany({
       model: this.#provider.model,
-      values: texts.map((text) => this.#acceptable(text)),
+      values: texts.map(acceptable),
       maxRetries: this.#retriesMax,
       maxParallelCalls: this.#provider.callsMax,
       abortSignal,
@@ -82,15 +90,6 @@ class AiSdkEmbedder implements Embedder {
       ...(providerOptions === undefined ? {} : { providerOptions }),
     });
     return embeddings.map((embedding) => this.#checked(embedding));
-  }
-
-  /** Providers refuse an empty text and half a character, and some refuse a text that is too long. */
-  #acceptable(text: string): string {
-    if (text === "") return " ";
-    const charsMax = this.model.tokensMax * charsPerTokenMax;
-    if (text.length <= charsMax) return text.toWellFormed();
-    const cutsPair = (text.codePointAt(charsMax - 1) as number) > 0xffff;
-    return text.slice(0, cutsPair ? charsMax - 1 : charsMax).toWellFormed();
   }
 
   #checked(embedding: readonly number[]): Float32Array {
@@ -106,4 +105,9 @@ class AiSdkEmbedder implements Embedder {
     if (!vector.every(Number.isFinite)) throw new PinakesError("CORRUPT", `Embedding with ${id} (${this.#provider.name}): the vector is not finite.`);
     return vector;
   }
+}
+
+/** Providers refuse an empty text and half a character. */
+function acceptable(text: string): string {
+  return text === "" ? " " : text.toWellFormed();
 }

@@ -54,12 +54,13 @@ async function openBedrock(settings: BedrockSettings, fetch: typeof globalThis.f
   };
 }
 
+/** `truncate: NONE`: a text that is longer than the model reads is refused, never cut without a word. */
 function bedrockOptions({ model, dims, requestDims }: BedrockSettings, kind: "document" | "query"): Record<string, string | number | boolean> {
   if (model.includes("cohere.embed-")) {
-    return { inputType: kind === "query" ? "search_query" : "search_document", truncate: "END", ...(requestDims === true ? { outputDimension: dims } : {}) };
+    return { inputType: kind === "query" ? "search_query" : "search_document", truncate: "NONE", ...(requestDims === true ? { outputDimension: dims } : {}) };
   }
   if (model.includes("amazon.nova-")) {
-    return { embeddingPurpose: kind === "query" ? "TEXT_RETRIEVAL" : "GENERIC_INDEX", truncate: "END", embeddingDimension: dims };
+    return { embeddingPurpose: kind === "query" ? "TEXT_RETRIEVAL" : "GENERIC_INDEX", truncate: "NONE", embeddingDimension: dims };
   }
   return requestDims === true ? { dimensions: dims } : {};
 }

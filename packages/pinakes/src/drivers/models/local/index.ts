@@ -9,9 +9,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { invalid } from "../../../domain/errors.ts";
 import { invariant } from "../../../domain/invariant.ts";
-import type { Embedder, EmbeddingModel, EmbedOptions } from "../../../ports/embedder.ts";
+import type { Embedder, EmbeddingModel, EmbedOptions, Tokenizer } from "../../../ports/embedder.ts";
 import { modelFolder, readTokenizerFiles, type ModelFolder } from "./model-folder.ts";
+import { pooledEmbedder } from "../pooled-embedder.ts";
 import { EmbedPool } from "./pool.ts";
+import { openLocalTokenizer } from "./tokenizer.ts";
 
 const localModelId = "all-MiniLM-L6-v2";
 const localDims = 384;
@@ -44,7 +46,7 @@ export async function openLocalEmbedder(options: LocalEmbedderOptions = {}): Pro
   const pool = new EmbedPool({ folder, tokensMax, threads: options.threads, script: options.script });
   try {
     const dims = folder.pinned ? localDims : ((await pool.embed(["dimension"]))[0] as Float32Array).length;
-    return new LocalEmbedder({ id: options.id ?? localModelId, provider: "local", dims, metric: "cosine", tokensMax }, pool);
+    return pooledEmbedder(new LocalEmbedder({ id: options.id ?? localModelId, provider: "local", dims, metric: "cosine", tokensMax }, pool, options.dir));
   } catch (error) {
     await pool.close();
     throw error;
@@ -54,10 +56,18 @@ export async function openLocalEmbedder(options: LocalEmbedderOptions = {}): Pro
 class LocalEmbedder implements Embedder {
   readonly model: EmbeddingModel;
   readonly #pool: EmbedPool;
+  readonly #dir: string | undefined;
+  #tokenizer: Promise<Tokenizer> | undefined;
 
-  constructor(model: EmbeddingModel, pool: EmbedPool) {
+  constructor(model: EmbeddingModel, pool: EmbedPool, dir: string | undefined) {
     this.model = model;
     this.#pool = pool;
+    this.#dir = dir;
+  }
+
+  tokenizer(): Promise<Tokenizer> {
+    this.#tokenizer ??= openLocalTokenizer(this.#dir);
+    return this.#tokenizer;
   }
 
   async embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Float32Array[]> {

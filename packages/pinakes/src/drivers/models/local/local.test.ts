@@ -70,7 +70,7 @@ describe("local embedder: the model", () => {
     }
   });
 
-  it("reads 256 tokens of a text and no more; the marks around it come on top", async () => {
+  it("reads 256 tokens at once, the marks around them on top; what is beyond is read in windows of their own", async () => {
     const embedder = await open();
     const words = (count: number, last: string): string => `${"word ".repeat(count - 1)}${last}`;
     const tokens = (await openLocalTokenizer()).words(words(256, "apple")).tokens;
@@ -78,11 +78,27 @@ describe("local embedder: the model", () => {
     const [at, atOther] = await embedder.embed([words(256, "apple"), words(256, "treaty")]);
     expect(at).not.toEqual(atOther);
     const [past, pastOther, none] = await embedder.embed([words(257, "apple"), words(257, "treaty"), words(256, "word")]);
-    expect(past).toEqual(pastOther);
-    expect(past).toEqual(none);
-    // A word of several tokens is cut in the middle: of "una", "##ffa", "##ble" only the first is read.
-    const [cut, first] = await embedder.embed([words(256, "unaffable"), words(256, "una")]);
-    expect(cut).toEqual(first);
+    expect(past).not.toEqual(pastOther);
+    expect(past).not.toEqual(none);
+    // A word of several tokens goes into one window whole: "una", "##ffa", "##ble".
+    const [long, first] = await embedder.embed([words(256, "unaffable"), words(256, "una")]);
+    expect(long).not.toEqual(first);
+  });
+
+  it("the vector of a long text is the mean of its windows, weighted by their tokens", async () => {
+    const embedder = await open();
+    const [one, two] = ["sea ".repeat(200).trim(), "mountain ".repeat(180).trim()];
+    const [whole] = await embedder.embed([`${one} ${two}`]);
+    // 380 tokens make two windows of 190: ten of the second's words are seas.
+    const [left, right] = await embedder.embed(["sea ".repeat(190).trim(), `${"sea ".repeat(10)}${two}`]);
+    const mean = (left as Float32Array).map((value, i) => (value + (right?.[i] as number)) / 2);
+    const length = Math.hypot(...mean);
+    expect(similarity(whole as Float32Array, mean) / length).toBeCloseTo(1, 5);
+  });
+
+  it("a thread that is given more than the model reads fails, instead of leaving the rest out", async () => {
+    await expect(openPool({ tokensMax: 4 }).embed(["one two three four five"])).rejects.toMatchObject({ code: "INTERNAL" });
+    expect(await openPool({ tokensMax: 5 }).embed(["one two three four five"])).toHaveLength(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { PinakesError } from "../../../domain/errors.ts";
 import { invariant } from "../../../domain/invariant.ts";
 import { normalize } from "../normalize.ts";
 import { readTokenizerFiles, readWeights, type ModelFolder } from "./model-folder.ts";
-import { realTokenizer, WordTokenizer } from "./tokenizer.ts";
+import { realTokenizer } from "./tokenizer.ts";
 
 /** Only errors: the rest goes to standard error, past every logger. */
 const logSeverityErrors = 3;
@@ -13,13 +13,13 @@ const logSeverityErrors = 3;
 export class OnnxModel {
   readonly #session: InferenceSession;
   readonly #real: RealTokenizer;
-  readonly #words: WordTokenizer;
+  readonly #marks: number;
   readonly #tokensMax: number;
 
   private constructor(session: InferenceSession, real: RealTokenizer, tokensMax: number) {
     this.#session = session;
     this.#real = real;
-    this.#words = new WordTokenizer(real);
+    this.#marks = real.encode("").ids.length;
     this.#tokensMax = tokensMax;
   }
 
@@ -59,15 +59,12 @@ export class OnnxModel {
     await this.#session.release();
   }
 
-  /** With the model's own marks around the text ([CLS] … [SEP]), which a text that is cut keeps. */
+  /** With the model's own marks around the text ([CLS] … [SEP]). Longer texts were cut into windows before they came here. */
   #tokenIds(text: string): readonly number[] {
-    const start = this.#words.beginning(text, this.#tokensMax);
-    const { ids } = this.#real.encode(start);
-    const marks = this.#real.encode("").ids;
-    const spare = ids.length - marks.length - this.#tokensMax;
-    if (spare <= 0) return ids;
-    const last = marks.length > 1 ? 1 : 0;
-    return [...ids.slice(0, ids.length - spare - last), ...ids.slice(ids.length - last)];
+    const { ids } = this.#real.encode(text);
+    const tokens = ids.length - this.#marks;
+    invariant(tokens <= this.#tokensMax, "INTERNAL", `A text of ${tokens} tokens was given to a model that reads ${this.#tokensMax}.`);
+    return ids;
   }
 }
 

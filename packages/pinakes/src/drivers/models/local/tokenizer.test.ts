@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { windowsOf } from "../split-text.ts";
 import { modelFolder, readTokenizerFiles } from "./model-folder.ts";
 import { openLocalTokenizer, realTokenizer, WordTokenizer } from "./tokenizer.ts";
 
@@ -82,17 +83,15 @@ describe("local tokenizer", () => {
     expect(wordsOf(run(65)).length).toBeGreaterThan(30);
   });
 
-  it("the beginning of a text holds its first tokens and little more", () => {
+  it("windows of a text together have the tokens of the whole, none more than asked for", () => {
     const words = new WordTokenizer(real);
     for (const text of texts) {
-      const all = real.tokenize(text);
-      for (const tokensMax of [1, 3, 10]) {
-        const start = real.tokenize(words.beginning(text, tokensMax));
-        expect(start).toEqual(all.slice(0, start.length));
-        expect(start.length).toBeGreaterThanOrEqual(Math.min(tokensMax, all.length));
+      for (const tokensMax of [3, 10]) {
+        const windows = windowsOf(text, words, tokensMax);
+        for (const window of windows) expect(real.tokenize(window.text)).toHaveLength(window.tokens);
+        for (const { text: own, tokens } of windows) if (Array.from(own).length > 1) expect(tokens).toBeLessThanOrEqual(tokensMax);
       }
     }
-    expect(words.beginning("word ".repeat(1_000), 10).length).toBe(49);
   });
 
   it("refuses a tokenizer of another kind", () => {

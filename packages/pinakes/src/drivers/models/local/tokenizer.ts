@@ -53,20 +53,13 @@ export class WordTokenizer implements Tokenizer {
 
   words(text: string): TokenWords {
     const words = new WordList(Math.max(arrayWordsMin, text.length >> 2));
-    this.#scan(text, words, Infinity);
+    this.#scan(text, words);
     return words.done();
   }
 
-  /** The beginning of a text that holds all of its first `tokensMax` tokens, and not much more. */
-  beginning(text: string, tokensMax: number): string {
-    const words = new WordList(arrayWordsMin);
-    return text.slice(0, this.#scan(text, words, tokensMax));
-  }
-
-  /** Where the scan stopped: at the end, or after the word with which `tokensMax` was reached. */
-  #scan(text: string, words: WordList, tokensMax: number): number {
+  #scan(text: string, words: WordList): void {
     let at = 0;
-    while (at < text.length && words.tokens < tokensMax) {
+    while (at < text.length) {
       let code = text.charCodeAt(at);
       if (isSpace(code)) {
         at += 1;
@@ -89,7 +82,6 @@ export class WordTokenizer implements Tokenizer {
       if (at - start > runCharsMax) this.#pushLong(text, start, at, words);
       else words.push(start, at, plain ? this.#countPlain(text, start, at) : this.#count(text.slice(start, at)));
     }
-    return at;
   }
 
   /** Printable ASCII: stretches of letters and digits are looked up, and every other character is one token. */
@@ -133,7 +125,6 @@ export class WordTokenizer implements Tokenizer {
 const punctuation = /(?<=[\p{P}!-/:-@[-`{-~])|(?=[\p{P}!-/:-@[-`{-~])/u;
 
 class WordList {
-  tokens = 0;
   #count = 0;
   #starts: Uint32Array;
   #ends: Uint32Array;
@@ -153,7 +144,6 @@ class WordList {
     this.#ends[this.#count] = end;
     this.#tokens[this.#count] = tokens;
     this.#count += 1;
-    this.tokens += tokens;
   }
 
   done(): TokenWords {

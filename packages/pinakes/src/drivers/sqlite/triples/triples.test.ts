@@ -29,7 +29,7 @@ const scope = tenantScope("acme");
 const quad = (s: string, p: string, o: string, g?: string): Quad => ({ s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? defaultGraph : iri(g) });
 
 function inspect<T>(dir: string, read: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(join(dir, "project-ascension-db-triples.sqlite"), { readOnly: true });
+  const db = new DatabaseSync(join(dir, "pinakes-triples.sqlite"), { readOnly: true });
   try {
     return read(db);
   } finally {
@@ -48,7 +48,7 @@ describe("the SQLite file of triples", () => {
     const dir = folder();
     await (await openSqliteItems({ dir })).close();
     await (await openSqliteTriples({ dir })).close();
-    for (const name of ["project-ascension-db.sqlite", "project-ascension-db-triples.sqlite"]) {
+    for (const name of ["pinakes.sqlite", "pinakes-triples.sqlite"]) {
       const db = new DatabaseSync(join(dir, name));
       db.exec("UPDATE meta SET value = '2' WHERE name = 'format'");
       db.close();
@@ -68,7 +68,7 @@ describe("the SQLite file of triples", () => {
       schemas.push(inspect(dir, (db) => db.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY name").all()));
     }
     expect(schemas[1]).toEqual(schemas[0]);
-    expect(readdirSync(dir).filter((file) => file.endsWith(".sqlite"))).toContain("project-ascension-db-triples.sqlite");
+    expect(readdirSync(dir).filter((file) => file.endsWith(".sqlite"))).toContain("pinakes-triples.sqlite");
     await using _named = await openSqliteTriples({ dir, database: "other" });
     expect(existsSync(join(dir, "other-triples.sqlite"))).toBe(true);
   });
@@ -143,7 +143,7 @@ describe("the SQLite file of triples", () => {
       await store.write(scope, "c", { insert: rows.slice(0, 1) });
     }
     // As if both had the same.
-    const db = openDatabase(join(dir, "project-ascension-db-triples.sqlite"));
+    const db = openDatabase(join(dir, "pinakes-triples.sqlite"));
     db.prepare("INSERT INTO term_hashes SELECT space, ?, id FROM terms WHERE text = ?").run(hashOf(two), one);
     db.close();
     await using store = await openSqliteTriples({ dir });
@@ -191,10 +191,10 @@ describe("the SQLite file of triples", () => {
 
   it("a file that is no database is named in the error", async () => {
     const dir = folder();
-    writeFileSync(join(dir, "project-ascension-db-triples.sqlite"), "x".repeat(10_000));
+    writeFileSync(join(dir, "pinakes-triples.sqlite"), "x".repeat(10_000));
     await expect(openSqliteTriples({ dir })).rejects.toMatchObject({
       code: "UNAVAILABLE",
-      detail: expect.stringContaining("project-ascension-db-triples.sqlite") as string,
+      detail: expect.stringContaining("pinakes-triples.sqlite") as string,
     });
   });
 });

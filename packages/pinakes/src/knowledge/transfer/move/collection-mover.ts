@@ -298,8 +298,8 @@ export class CollectionMover {
     const fence = (await shelf.fence())?.record;
     if ((fence?.next ?? null) !== null) throw wait("is being indexed anew");
     // What a re-index has still to do after its switch: its job may come when the copy is made, and finds nothing to do then.
-    if (fence !== undefined) await settleReindex(this.#pieces, shelf, fence, signal);
-    await removeLeftovers(parts, shelf, signal);
+    if (fence === undefined) await removeLeftovers(parts, shelf, signal);
+    else await settleReindex(this.#pieces, shelf, fence, signal);
     // What a re-index prepared in vain goes now: the records of it are not moved, and nobody could find it in the new place.
     const abandoned = await removeAbandoned(parts, shelf, { begunBefore: parts.clock.now(), signal });
     if (abandoned > 0 || (await shelf.removals(1)).length > 0) throw wait("has something that is still to be removed");

@@ -1,0 +1,238 @@
+/** What agents know: repositories, collections, documents, searches and triples. The same calls to a server and to an embedded Pinakes. */
+import type {
+  Chunk,
+  CitationCheck,
+  CitationToVerify,
+  Collection,
+  CollectionChange,
+  CollectionStatus,
+  CollectionUsage,
+  Document,
+  DocumentStatus,
+  DocumentText,
+  DocumentVersion,
+  NewCollection,
+  NewRepository,
+  Repository,
+  RepositoryChange,
+  SearchAnswer,
+  SearchMode,
+  ServerInfo,
+  UploadedDocument,
+  ChunkingStrategy,
+} from "../contract/knowledge.ts";
+import type { LoadedTriples, RdfFormat, SparqlAnswer, SparqlUpdated, Triple, TripleInput, TriplePattern } from "../contract/graph.ts";
+import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
+import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
+import type { JsonObject } from "../json.ts";
+import type { IfMatch, IncludeTotal, Page, Paging } from "./common.ts";
+
+/** `repository/collection`, or both by name. `me` is the caller's own repository. */
+export type CollectionRef = string | { readonly repository: string; readonly collection: string };
+
+export interface RepositoriesApi {
+  create(input: NewRepository): Promise<Repository>;
+  get(repositoryId: string): Promise<Repository>;
+  list(query?: Paging & IncludeTotal): Promise<Page<Repository>>;
+  update(repositoryId: string, change: RepositoryChange, options?: IfMatch): Promise<Repository>;
+  /** With all its collections, permanently; `confirm` is the id. */
+  delete(repositoryId: string, options: IfMatch & { readonly confirm: string }): Promise<Job>;
+}
+
+export interface CollectionQuery extends Paging, IncludeTotal {
+  /** All repositories when absent. */
+  readonly repository?: string | undefined;
+  /** In the name or the description, ignoring case. */
+  readonly q?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** Whether one of the tags is enough; all when absent. */
+  readonly tag_match?: "any" | "all" | undefined;
+  /** Those that were neither loaded nor searched since this time. */
+  readonly unused_since?: string | undefined;
+  /** ACTIVE when absent; `live`: also ARCHIVED. */
+  readonly status?: CollectionStatus | "live" | "all" | undefined;
+  readonly created_by?: string | undefined;
+  readonly sort?: "created_at" | "updated_at" | "name" | "last_used_at" | "size" | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+}
+
+export interface DeleteCollection extends IfMatch {
+  /** Remove everything now instead of keeping it in the trash. */
+  readonly purge?: boolean | undefined;
+  /** The id of the collection; required for a purge. */
+  readonly confirm?: string | undefined;
+  readonly incarnation?: string | undefined;
+  /** Go on although a store cannot delete; the result says `partial`. */
+  readonly allow_partial?: boolean | undefined;
+}
+
+export interface CollectionsApi {
+  create(input: NewCollection & { readonly repository: string }): Promise<Collection>;
+  get(at: CollectionRef, options?: { readonly deleted?: boolean | undefined; readonly incarnation?: string | undefined }): Promise<Collection>;
+  list(query?: CollectionQuery): Promise<Page<Collection>>;
+  update(at: CollectionRef, change: CollectionChange, options?: IfMatch): Promise<Collection & { readonly warnings: readonly string[] }>;
+  /** To the trash, from which `restore` brings it back; or permanently, with `purge`. */
+  delete(at: CollectionRef, options?: DeleteCollection): Promise<Job>;
+  restore(at: CollectionRef, options?: { readonly incarnation?: string | undefined }): Promise<Collection>;
+  archive(at: CollectionRef, options?: IfMatch): Promise<Collection>;
+  unarchive(at: CollectionRef, options?: IfMatch): Promise<Collection>;
+  /** Chunks and embeds every document again; searches see the old chunks until all are ready. */
+  reindex(at: CollectionRef, options?: { readonly embedding_model?: string | undefined }): Promise<Job>;
+  usage(at: CollectionRef): Promise<CollectionUsage>;
+}
+
+/** A text, bytes, a file of a browser, or a stream of bytes. */
+export type UploadBody = string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+export interface NewDocument {
+  /** With its extension, which tells the file type. */
+  readonly name: string;
+  readonly body: UploadBody;
+  /** Searches can filter by it. */
+  readonly metadata?: JsonObject | undefined;
+  readonly chunking_strategy?: Partial<ChunkingStrategy> | undefined;
+  /** Replace the document of the same name; otherwise that is a CONFLICT. */
+  readonly replace?: boolean | undefined;
+  /** `a/x.md`: the path inside the folder it came from. Files of one name with different paths are different documents. */
+  readonly path?: string | undefined;
+}
+
+export interface DocumentQuery extends Paging, IncludeTotal {
+  readonly status?: DocumentStatus | undefined;
+  /** In the name. */
+  readonly q?: string | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+}
+
+export interface TextQuery {
+  readonly version?: number | undefined;
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+}
+
+export interface DocumentsApi {
+  /** Stored when this resolves, indexed some time later. `onBytes` reports the bytes sent so far. */
+  upload(
+    at: CollectionRef,
+    document: NewDocument,
+    options?: { readonly onBytes?: ((sent: number) => void) | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<UploadedDocument>;
+  get(at: CollectionRef, documentId: string): Promise<Document>;
+  list(at: CollectionRef, query?: DocumentQuery): Promise<Page<Document>>;
+  delete(at: CollectionRef, documentId: string, options?: IfMatch): Promise<void>;
+  /** All documents of the collection, which stays; `confirm` is the id of the collection. */
+  deleteAll(at: CollectionRef, options: { readonly confirm: string }): Promise<Job>;
+  reindex(at: CollectionRef, documentId: string): Promise<Document>;
+  /** The bytes as they were uploaded. */
+  content(at: CollectionRef, documentId: string, options?: { readonly version?: number | undefined }): Promise<ReadableStream<Uint8Array>>;
+  text(at: CollectionRef, documentId: string, query?: TextQuery): Promise<DocumentText>;
+  chunks(at: CollectionRef, documentId: string, query?: Paging): Promise<Page<Chunk>>;
+  versions(at: CollectionRef, documentId: string): Promise<readonly DocumentVersion[]>;
+}
+
+/** A collection, or all of a repository. */
+export type SearchPlace = CollectionRef | { readonly repository: string };
+
+export interface SearchOptions {
+  /** Collections and whole repositories; all that the caller may read when absent. */
+  readonly in?: SearchPlace | readonly SearchPlace[] | undefined;
+  readonly mode?: SearchMode | undefined;
+  readonly limit?: number | undefined;
+  /** On metadata and `filename`, `file_type`, `page`, …; applied before ranking. */
+  readonly filter?: JsonObject | undefined;
+  readonly min_score?: number | undefined;
+  readonly explain?: boolean | undefined;
+  /** A time in the past, ISO 8601. */
+  readonly as_of?: string | undefined;
+  readonly group_by?: "document" | undefined;
+  /** 0…1: prefer chunks that differ from those ranked before them. */
+  readonly diversity?: number | undefined;
+  readonly fusion?: "convex" | "rrf" | undefined;
+  /** 0…1: the weight of the vectors in the fused score. */
+  readonly vector_weight?: number | undefined;
+  readonly archived?: boolean | undefined;
+  readonly graph?: { readonly hops?: number | undefined; readonly limit?: number | undefined; readonly weight?: number | undefined } | undefined;
+}
+
+export interface SearchApi {
+  query(query: string, options?: SearchOptions): Promise<SearchAnswer>;
+  /** One check for each citation, in their order. */
+  verifyCitations(citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]>;
+}
+
+export interface LoadOptions {
+  readonly format: RdfFormat;
+  readonly allOrNothing?: boolean | undefined;
+  readonly baseIri?: string | undefined;
+  /** The IRI of the graph for triples that the body puts in none. */
+  readonly graph?: string | undefined;
+}
+
+export interface SparqlOptions {
+  readonly defaultGraphs?: readonly string[] | undefined;
+  readonly namedGraphs?: readonly string[] | undefined;
+  /** What a pattern outside GRAPH matches: triples in no named graph (default), or those of all graphs. */
+  readonly defaultGraph?: "unnamed" | "union" | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GraphApi {
+  add(at: CollectionRef, triples: readonly TripleInput[]): Promise<LoadedTriples>;
+  load(at: CollectionRef, body: string, options: LoadOptions): Promise<LoadedTriples>;
+  match(at: CollectionRef, query?: TriplePattern & Paging): Promise<Page<Triple>>;
+  /** By a pattern; `confirm` is the id of the collection, required where the pattern binds nothing. */
+  remove(at: CollectionRef, pattern: TriplePattern & { readonly confirm?: string | undefined }): Promise<{ readonly removed: number }>;
+  query(at: CollectionRef, sparql: string, options?: SparqlOptions): Promise<SparqlAnswer>;
+  update(at: CollectionRef, sparql: string, options?: Omit<SparqlOptions, "limit">): Promise<SparqlUpdated>;
+}
+
+export interface JobsApi {
+  get(jobId: string): Promise<Job>;
+  list(query?: Paging): Promise<Page<Job>>;
+  retry(jobId: string): Promise<Job>;
+  cancel(jobId: string): Promise<Job>;
+}
+
+export interface OperationQuery extends Paging {
+  readonly status?: OperationStatus | undefined;
+  readonly repository?: string | undefined;
+  readonly collection?: string | undefined;
+}
+
+export interface OperationsApi {
+  get(operationId: string): Promise<Operation>;
+  list(query?: OperationQuery): Promise<Page<Operation>>;
+  retry(operationId: string): Promise<Operation>;
+}
+
+export interface KeysApi {
+  create(input: NewKey): Promise<CreatedKey>;
+  list(query?: Paging & { readonly workspace_id?: string | undefined }): Promise<Page<Key>>;
+  /** With `workspace_id`, only if it is a key of that workspace. */
+  revoke(keyId: string, options?: { readonly workspace_id?: string | undefined }): Promise<void>;
+}
+
+export interface EventsApi {
+  /** Without end, until the signal; `after` is the id of the last event seen, from now on when absent. */
+  follow(options: { readonly after?: string | undefined; readonly signal: AbortSignal }): AsyncIterable<KnowledgeEvent>;
+}
+
+export interface ServerApi {
+  info(): Promise<ServerInfo>;
+}
+
+export interface KnowledgeApi {
+  readonly repositories: RepositoriesApi;
+  readonly collections: CollectionsApi;
+  readonly documents: DocumentsApi;
+  readonly search: SearchApi;
+  readonly graph: GraphApi;
+  readonly jobs: JobsApi;
+  readonly operations: OperationsApi;
+  readonly keys: KeysApi;
+  readonly events: EventsApi;
+  readonly server: ServerApi;
+}

@@ -1,0 +1,4 @@
+import { knowledgeContractTests } from "./knowledge-contract.ts";
+
+knowledgeContractTests("sqlite", "embedded");
+knowledgeContractTests("sqlite", "http");

@@ -1,0 +1,69 @@
+/**
+ * What a command asks, through the client's interface: a server by its address (--url), the server that runs on the data folder, or the
+ * stores themselves. A command is written once and cannot tell which of them answers.
+ */
+import { httpApi, httpKnowledge, type HttpOptions, type KnowledgeApi, type StateApi } from "@pinakes/client";
+import { readConfig } from "../config.ts";
+import { embeddedKnowledge } from "../embedded-knowledge.ts";
+import type { LocalActor } from "../identity/index.ts";
+import { UsageError, type Call } from "./command.ts";
+import { notFoundIn, placeOf, type Place } from "./place.ts";
+import { engineErrors } from "./server-errors.ts";
+import { findServer } from "./server-file.ts";
+import { actorOf, actorOptions, logOf, rootTokenOf, untilInterrupted, withStores, type ActorOption, type Session, type SessionOptions } from "./session.ts";
+
+export interface ClientSession {
+  readonly knowledge: KnowledgeApi;
+  readonly state: StateApi;
+  readonly place: Place;
+}
+
+/** Longer than any search or SPARQL query may take: the server ends those itself. */
+const requestMsMax = 600_000;
+
+export async function withClient<T>(call: Call<ActorOption>, work: (session: ClientSession) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+  const remote = remoteOf(call);
+  if (remote !== undefined) {
+    refuseActor(call, options);
+    return asked(call, work, options, remote, { store: remote.url });
+  }
+  const config = readConfig(call.terminal.env);
+  const server = await findServer(config.stores, logOf(call));
+  if (server === undefined) return withStores(call, async (session) => work(await embedded(session, options)), options);
+  const actor: LocalActor = options.root === true ? { root: true } : { caller: actorOf(call) };
+  const place = options.root === true ? { store: server.url } : placeOf(config, actorOf(call).tenant);
+  return asked(call, work, options, { url: server.url, apiKey: () => server.key(actor) }, place);
+}
+
+async function embedded({ pinakes, caller, config, place }: Session, { root }: SessionOptions): Promise<ClientSession> {
+  const auth = root === true ? await pinakes.identity.authenticate({ bearer: rootTokenOf(config), safeMethod: false }) : undefined;
+  return { knowledge: embeddedKnowledge(pinakes, caller, auth), state: pinakes.state.as(caller), place };
+}
+
+async function asked<T>(call: Call, work: (session: ClientSession) => Promise<T>, options: SessionOptions, http: HttpOptions, place: Place): Promise<T> {
+  const connection = { timeoutMs: requestMsMax, ...http };
+  const session = { knowledge: engineErrors(httpKnowledge(connection)), state: engineErrors(httpApi(connection)), place };
+  const done = work(session).catch((error: unknown) => {
+    throw options.root === true ? error : notFoundIn(place, error);
+  });
+  return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
+}
+
+function remoteOf({ given, terminal: { env } }: Call): HttpOptions | undefined {
+  const key = given.text("key") ?? setting(env["PINAKES_KEY"]) ?? setting(env["PINAKES_API_KEY"]);
+  const url = given.text("url") ?? setting(env["PINAKES_URL"]);
+  if (url !== undefined) return { url, apiKey: key };
+  if (given.text("key") !== undefined) throw new UsageError("--key: say which server it is for, with --url or PINAKES_URL.");
+  return undefined;
+}
+
+function setting(text: string | undefined): string | undefined {
+  return text === undefined || text === "" ? undefined : text;
+}
+
+/** Options of `keys` with the same names say whose key it is, not who acts. */
+function refuseActor({ given }: Call<ActorOption>, { root }: SessionOptions): void {
+  if (root === true) return;
+  const said = (Object.keys(actorOptions) as ActorOption[]).find((name) => given.text(name) !== undefined);
+  if (said !== undefined) throw new UsageError(`--${said}: goes only with the stores of this machine; at a server the key says who acts.`);
+}

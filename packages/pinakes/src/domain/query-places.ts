@@ -1,0 +1,215 @@
+/**
+ * Who may compute now: queries, searches, exports and evaluation runs, each kind in places of its own. A query takes a place before it starts and gives it back at its end; without a place it waits, and where too many
+ * wait already it is refused, to be sent again. So one process computes only so much at once, whoever asks.
+ *
+ * Fair: a tenant has at most its share of the places and of the memory, which is less than all; and of those who wait, the tenant with the
+ * fewest places goes first, among equals the one that waits longest.
+ *
+ * Memory is what queries say they keep, as an estimate in bytes. It is counted here for all of them, and who would pass a bound is refused.
+ */
+import { PinakesError } from "./errors.ts";
+
+export interface QueryBounds {
+  readonly placesMax: number;
+  readonly placesPerTenantMax: number;
+  readonly waitingPerTenantMax: number;
+  readonly memoryBytesMax: number;
+  readonly memoryPerTenantBytesMax: number;
+}
+
+/** The places of one process, by what is done in them. */
+export interface Places {
+  /** SPARQL, SQL, and aggregates of metrics and tool invocations. */
+  readonly queries: QueryPlaces;
+  readonly searches: QueryPlaces;
+  readonly exports: QueryPlaces;
+  readonly evaluations: QueryPlaces;
+}
+
+export interface QueryPlace {
+  /** Counts what is kept from now on; throws, and counts nothing, where that is more than there is room for. */
+  hold(bytes: number): void;
+  release(bytes: number): void;
+  /** Gives the place back, and what was still held with it. Again changes nothing. */
+  leave(): void;
+}
+
+/** 429, with the time after which trying again may help. */
+export class QueriesThrottled extends PinakesError {
+  readonly retryAfterMs: number;
+
+  constructor(detail: string, retryAfterMs: number) {
+    super("THROTTLED", detail);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+const retryAfterMs = 1_000;
+
+interface Tenant {
+  places: number;
+  bytes: number;
+  waiting: number;
+}
+
+interface Waiting {
+  readonly tenant: string;
+  readonly go: () => void;
+}
+
+export class QueryPlaces {
+  readonly #bounds: QueryBounds;
+  readonly #patience: () => AbortSignal;
+  readonly #called: string;
+  /** Those that have a place or wait for one. */
+  readonly #tenants = new Map<string, Tenant>();
+  /** In the order of their coming. */
+  readonly #waiting = new Set<Waiting>();
+  #places = 0;
+  #bytes = 0;
+
+  /** `patience`: a signal that says when who waits has waited long enough; each that has to wait gets its own. `called`: in messages, as a plural. */
+  constructor(bounds: QueryBounds, patience: () => AbortSignal, called = "queries") {
+    this.#bounds = bounds;
+    this.#patience = patience;
+    this.#called = called;
+  }
+
+  /** What is used now, for metrics and tests. */
+  get usage(): { readonly places: number; readonly waiting: number; readonly bytes: number } {
+    return { places: this.#places, waiting: this.#waiting.size, bytes: this.#bytes };
+  }
+
+  /** Waits for a place; who waits too long, or whose signal says so, is refused, too. */
+  async enter(tenant: string, signal?: AbortSignal): Promise<QueryPlace> {
+    const state = this.#tenants.get(tenant) ?? { places: 0, bytes: 0, waiting: 0 };
+    this.#tenants.set(tenant, state);
+    if (this.#isFree(state)) {
+      this.#count(state, 1);
+      return this.#place(tenant, state);
+    }
+    if (state.waiting >= this.#bounds.waitingPerTenantMax) {
+      this.#forget(tenant, state);
+      throw new QueriesThrottled(
+        `At most ${this.#bounds.placesPerTenantMax} ${this.#called} of this workspace run at once, and ${state.waiting} wait already; send fewer at once, and this one again later.`,
+        retryAfterMs,
+      );
+    }
+    const patience = this.#patience();
+    await this.#wait(tenant, state, signal === undefined ? patience : AbortSignal.any([signal, patience]));
+    return this.#place(tenant, state);
+  }
+
+  /** Runs in a place from beginning to end. */
+  async within<T>(tenant: string, run: (place: QueryPlace) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const place = await this.enter(tenant, signal);
+    try {
+      return await run(place);
+    } finally {
+      place.leave();
+    }
+  }
+
+  /** Has a place from the first element that is asked for until the last one, an error, or the moment at which nobody wants more. */
+  async *stream<T>(tenant: string, open: () => AsyncIterable<T> | Promise<AsyncIterable<T>>, signal?: AbortSignal): AsyncGenerator<T, void, void> {
+    const place = await this.enter(tenant, signal);
+    try {
+      yield* await open();
+    } finally {
+      place.leave();
+    }
+  }
+
+  #isFree(state: Tenant): boolean {
+    return this.#places < this.#bounds.placesMax && state.places < this.#bounds.placesPerTenantMax;
+  }
+
+  #count(state: Tenant, places: 1 | -1): void {
+    state.places += places;
+    this.#places += places;
+  }
+
+  async #wait(tenant: string, state: Tenant, signal: AbortSignal): Promise<void> {
+    const turn = Promise.withResolvers<void>();
+    const waiting: Waiting = {
+      tenant,
+      // The place is counted at once, before anybody else can take it.
+      go: () => {
+        this.#count(state, 1);
+        turn.resolve();
+      },
+    };
+    const stop = (): void => {
+      if (!this.#waiting.delete(waiting)) return;
+      turn.reject(new QueriesThrottled(`The ${this.#called} before this one take long, so it did not get its turn; send it again later.`, retryAfterMs));
+    };
+    state.waiting += 1;
+    this.#waiting.add(waiting);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      await turn.promise;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      state.waiting -= 1;
+      this.#forget(tenant, state);
+    }
+  }
+
+  #place(tenant: string, state: Tenant): QueryPlace {
+    let held = 0;
+    let left = false;
+    const release = (bytes: number): void => {
+      held -= bytes;
+      state.bytes -= bytes;
+      this.#bytes -= bytes;
+    };
+    return {
+      hold: (bytes) => {
+        if (left) return;
+        this.#checkMemory(state, bytes);
+        release(-bytes);
+      },
+      release: (bytes) => {
+        if (!left) release(bytes);
+      },
+      leave: () => {
+        if (left) return;
+        left = true;
+        release(held);
+        this.#count(state, -1);
+        this.#forget(tenant, state);
+        this.#next();
+      },
+    };
+  }
+
+  #checkMemory(state: Tenant, bytes: number): void {
+    const { memoryBytesMax, memoryPerTenantBytesMax } = this.#bounds;
+    if (state.bytes + bytes > memoryPerTenantBytesMax)
+      throw new QueriesThrottled(
+        `The queries of this workspace keep more than ${memoryPerTenantBytesMax} bytes in memory together; send fewer at once.`,
+        retryAfterMs,
+      );
+    if (this.#bytes + bytes > memoryBytesMax)
+      throw new QueriesThrottled(`All queries together keep more than ${memoryBytesMax} bytes in memory; send this one again later.`, retryAfterMs);
+  }
+
+  #next(): void {
+    let best: Waiting | undefined;
+    let fewest = Infinity;
+    for (const waiting of this.#waiting) {
+      const state = this.#tenants.get(waiting.tenant) as Tenant;
+      if (!this.#isFree(state) || state.places >= fewest) continue;
+      best = waiting;
+      fewest = state.places;
+    }
+    if (best === undefined) return;
+    this.#waiting.delete(best);
+    best.go();
+  }
+
+  #forget(tenant: string, { places, waiting }: Tenant): void {
+    if (places === 0 && waiting === 0) this.#tenants.delete(tenant);
+  }
+}

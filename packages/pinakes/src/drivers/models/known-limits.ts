@@ -1,0 +1,27 @@
+/**
+ * How many tokens of a text the models of providers read, by their names. The setting `tokensMax` of a model goes before this table.
+ * Models of BERT's kind count two marks of their own, which are taken off here.
+ */
+
+/** Of a model that is not in the table: what nearly every embedding model reads at least. */
+const unknownTokensMax = 510;
+
+/** The first that matches counts, so the more special ones stand first. */
+const known: readonly (readonly [RegExp, number])[] = [
+  [/text-embedding-(3|ada)/, 8_191],
+  [/titan-embed/, 8_192],
+  [/nova-.*embed/, 8_192],
+  [/cohere\.embed-v4|embed-v4/, 8_192],
+  [/cohere\.embed|embed-(english|multilingual)/, 510],
+  [/nomic-embed-text|embeddinggemma/, 2_048],
+  [/qwen3-embedding|voyage-/, 8_192],
+  [/jina-embeddings-v[2-9]/, 8_192],
+  [/bge-m3|snowflake-arctic-embed2|gte-(modernbert|multilingual|qwen)/, 8_190],
+  [/all-minilm/, 254],
+  [/paraphrase-multilingual/, 126],
+];
+
+export function knownTokensMax(model: string): number {
+  const name = model.toLowerCase();
+  return known.find(([pattern]) => pattern.test(name))?.[1] ?? unknownTokensMax;
+}

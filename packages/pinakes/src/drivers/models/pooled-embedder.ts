@@ -1,0 +1,101 @@
+/**
+ * An embedder for texts of any length, over one that reads `tokensMax` tokens. A longer text is embedded window by window; its vector is
+ * the mean of the windows' vectors, each weighted by its tokens. So every part of a text counts: two texts that differ anywhere that the
+ * tokenizer can see have different vectors. The vector of a text that fits is the model's own.
+ */
+import { setImmediate as tick } from "node:timers/promises";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts";
+import { normalize } from "./normalize.ts";
+import { windowsOf, type TextWindow } from "./split-text.ts";
+
+/** A longer text is refused: half an hour of one core with the local model. */
+const windowsMax = 4_096;
+/** No tokenizer in use makes more tokens of a UTF-16 code unit: most are bytes at the finest, and decompositions. */
+const tokensPerCharMax = 4;
+/** Windows in one call of the embedder below. */
+const callWindowsMax = 1_024;
+/** Counting pauses after as many characters. */
+const pauseChars = 262_144;
+
+export function pooledEmbedder(embedder: Embedder): Embedder {
+  return new PooledEmbedder(embedder);
+}
+
+class PooledEmbedder implements Embedder {
+  readonly #embedder: Embedder;
+
+  constructor(embedder: Embedder) {
+    this.#embedder = embedder;
+  }
+
+  get model(): Embedder["model"] {
+    return this.#embedder.model;
+  }
+
+  tokenizer(): Promise<Tokenizer> {
+    return this.#embedder.tokenizer();
+  }
+
+  async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<readonly Float32Array[]> {
+    options.signal?.throwIfAborted();
+    const { tokensMax } = this.model;
+    if (texts.every(({ length }) => length * tokensPerCharMax <= tokensMax)) return this.#embedder.embed(texts, options);
+    const windows = await this.#windows(texts, options.signal);
+    if (windows.every(({ length }) => length === 1)) return this.#embedder.embed(texts, options);
+    const vectors = await this.#embedAll(
+      windows.flat().map(({ text }) => text),
+      options,
+    );
+    let at = 0;
+    return windows.map((own) => {
+      const first = at;
+      at += own.length;
+      return own.length === 1 ? (vectors[first] as Float32Array) : this.#mean(own, vectors.slice(first, at));
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#embedder.close();
+  }
+
+  async #windows(texts: readonly string[], signal: AbortSignal | undefined): Promise<readonly (readonly TextWindow[])[]> {
+    const tokenizer = await this.tokenizer();
+    const windows: (readonly TextWindow[])[] = [];
+    let chars = 0;
+    for (const [i, text] of texts.entries()) {
+      const own = windowsOf(text, tokenizer, this.model.tokensMax);
+      if (own.length > windowsMax)
+        throw new PinakesError(
+          "LIMIT_EXCEEDED",
+          `Text ${i} is too long to be embedded: more than ${windowsMax * this.model.tokensMax} tokens. Cut it into passages.`,
+        );
+      windows.push(own);
+      chars += text.length;
+      if (chars < pauseChars) continue;
+      chars = 0;
+      await tick();
+      signal?.throwIfAborted();
+    }
+    return windows;
+  }
+
+  async #embedAll(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
+    const vectors: Float32Array[] = [];
+    for (let at = 0; at < texts.length; at += callWindowsMax) {
+      for (const vector of await this.#embedder.embed(texts.slice(at, at + callWindowsMax), options)) vectors.push(vector);
+    }
+    return vectors;
+  }
+
+  #mean(windows: readonly TextWindow[], vectors: readonly Float32Array[]): Float32Array {
+    const { dims, metric } = this.model;
+    const mean = new Float64Array(dims);
+    const total = windows.reduce((sum, { tokens }) => sum + tokens, 0);
+    for (const [i, { tokens }] of windows.entries()) {
+      for (let d = 0; d < dims; d += 1) mean[d] = (mean[d] as number) + ((vectors[i]?.[d] as number) * tokens) / total;
+    }
+    const vector = Float32Array.from(mean);
+    return metric === "cosine" ? normalize(vector) : vector;
+  }
+}

@@ -1,0 +1,155 @@
+/** The knowledge side of the client without a server: each call of the contract as a call of `Knowledge`, for one caller. */
+import {
+  collectionOf,
+  collectionsOf,
+  piecesOf,
+  type CollectionRef,
+  type GraphApi,
+  type KnowledgeApi,
+  type LoadedTriples,
+  type SparqlAnswer as ClientAnswer,
+  type SparqlOptions,
+  type UploadBody,
+} from "@pinakes/client";
+import type { Caller } from "./domain/caller.ts";
+import { PinakesError } from "./domain/errors.ts";
+import type { Filter } from "./domain/filter.ts";
+import { termOf } from "./domain/rdf.ts";
+import type { Authenticated } from "./identity/index.ts";
+import { stoppedLoad, tripleView, uploadedFrom, type Knowledge, type LoadInput, type SparqlAnswer, type SparqlInput } from "./knowledge/index.ts";
+import type { Pinakes } from "./open.ts";
+
+/** `auth`: who acts on keys, where that is not the caller itself. */
+export function embeddedKnowledge(pinakes: Pinakes, caller: Caller, auth: Authenticated = pinakes.identity.embedded(caller)): KnowledgeApi {
+  const { knowledge, identity } = pinakes;
+  return {
+    ...catalogApi(knowledge, caller),
+    documents: documentsApi(knowledge, caller),
+    graph: graphApi(knowledge, caller),
+    search: {
+      query: (query, { in: within, filter, ...options } = {}) =>
+        knowledge.search(caller, { query, ...options, filter: filter as Filter | undefined, collections: collectionsOf(within) }),
+      verifyCitations: async (citations) => (await knowledge.verifyCitations(caller, citations)).checks,
+    },
+    jobs: {
+      get: (jobId) => knowledge.jobs.get(caller, jobId),
+      list: (query) => knowledge.jobs.list(caller, query),
+      retry: (jobId) => knowledge.jobs.retry(caller, jobId),
+      cancel: (jobId) => knowledge.jobs.cancel(caller, jobId),
+    },
+    operations: {
+      get: (operationId) => knowledge.operation(caller, operationId),
+      list: (query) => knowledge.operations(caller, query),
+      retry: (operationId) => knowledge.retryOperation(caller, operationId),
+    },
+    keys: {
+      create: (input) => identity.keys.create(auth, input as Parameters<typeof identity.keys.create>[1]),
+      list: async (query) => {
+        const { items, cursor } = await identity.keys.list(auth, query);
+        return { items, next_cursor: cursor ?? null };
+      },
+      revoke: (keyId, options) => identity.keys.revoke(auth, keyId, options),
+    },
+    server: {
+      info: async () => {
+        const { name, version, database } = pinakes.info();
+        return { name, version, database, trash_days: knowledge.trashDays };
+      },
+    },
+    events: { follow: (options) => knowledge.events(caller, options) },
+  };
+}
+
+function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "repositories" | "collections"> {
+  return {
+    repositories: {
+      create: (input) => knowledge.createRepository(caller, input),
+      get: (repositoryId) => knowledge.repository(caller, repositoryId),
+      list: (query) => knowledge.listRepositories(caller, query),
+      update: (repositoryId, change, { ifMatch } = {}) => knowledge.updateRepository(caller, repositoryId, change, ifMatch),
+      delete: (repositoryId, { confirm, ifMatch }) => knowledge.deleteRepository(caller, repositoryId, confirm, ifMatch),
+    },
+    collections: {
+      create: ({ repository, ...input }) => knowledge.createCollection(caller, repository, input),
+      get: async (at, { deleted = false, incarnation } = {}) => knowledge.collection(caller, ...named(at), { deleted, incarnation }),
+      list: ({ repository, ...query } = {}) => knowledge.listCollections(caller, { ...query, repositoryId: repository }),
+      update: async (at, change, { ifMatch } = {}) => knowledge.updateCollection(caller, ...named(at), change, ifMatch),
+      delete: async (at, options) => knowledge.deleteCollection(caller, ...named(at), options),
+      restore: async (at, options) => knowledge.restoreCollection(caller, ...named(at), options),
+      archive: async (at, { ifMatch } = {}) => knowledge.archiveCollection(caller, ...named(at), ifMatch),
+      unarchive: async (at, { ifMatch } = {}) => knowledge.unarchiveCollection(caller, ...named(at), ifMatch),
+      reindex: async (at, options) => knowledge.reindexCollection(caller, ...named(at), options),
+      usage: async (at) => knowledge.usage(caller, ...named(at)),
+    },
+  };
+}
+
+function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
+  return {
+    upload: async (at, { body, path, ...input }, { onBytes } = {}) =>
+      knowledge.upload(caller, ...named(at), { ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
+    get: async (at, documentId) => knowledge.document(caller, ...named(at), documentId),
+    list: async (at, query) => knowledge.listDocuments(caller, ...named(at), query),
+    delete: async (at, documentId, { ifMatch } = {}) => knowledge.deleteDocument(caller, ...named(at), documentId, ifMatch),
+    deleteAll: async (at, { confirm }) => knowledge.deleteDocuments(caller, ...named(at), confirm),
+    reindex: async (at, documentId) => knowledge.reindexDocument(caller, ...named(at), documentId),
+    content: async (at, documentId, { version } = {}) => {
+      const { body } = await knowledge.content(caller, ...named(at), documentId, version);
+      return ReadableStream.from(body);
+    },
+    text: async (at, documentId, query) => knowledge.documentText(caller, ...named(at), documentId, query),
+    chunks: async (at, documentId, query) => knowledge.passages(caller, ...named(at), documentId, query),
+    versions: async (at, documentId) => knowledge.versions(caller, ...named(at), documentId),
+  };
+}
+
+function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
+  const load = async (at: CollectionRef, body: string, input: Omit<LoadInput, "body">): Promise<LoadedTriples> => {
+    const result = await graph.loadTriples(caller, ...named(at), { ...input, body: piecesOf(body) });
+    const stopped = stoppedLoad(result);
+    if (stopped !== undefined) throw new PinakesError(stopped.code, stopped.detail);
+    return result;
+  };
+  return {
+    add: (at, triples) => load(at, JSON.stringify(triples), { format: "json" }),
+    load: (at, body, { format, allOrNothing, baseIri, graph: name }) =>
+      load(at, body, { format, all_or_nothing: allOrNothing, base_iri: baseIri, graph: name }),
+    match: async (at, query) => graph.matchTriples(caller, ...named(at), query),
+    remove: async (at, pattern) => graph.removeTriples(caller, ...named(at), pattern),
+    query: async (at, query, options = {}) => answerOf(await graph.sparql(caller, ...named(at), { query, ...settingsOf(options) })),
+    update: async (at, update, options = {}) => {
+      const answer = await graph.sparql(caller, ...named(at), { update, ...settingsOf(options) });
+      return answer.kind === "updated" ? { inserted: answer.inserted, removed: answer.removed } : { inserted: 0, removed: 0 };
+    },
+  };
+}
+
+function named(at: CollectionRef): [string, string] {
+  const { repository, collection } = collectionOf(at);
+  return [repository, collection];
+}
+
+/** The bytes of an upload, reported as the store takes them. */
+async function* counted(body: UploadBody, onBytes?: (sent: number) => void): AsyncGenerator<Uint8Array, void> {
+  let sent = 0;
+  for await (const piece of piecesOf(body)) {
+    yield piece;
+    sent += piece.byteLength;
+    onBytes?.(sent);
+  }
+}
+
+function settingsOf({ defaultGraphs, namedGraphs, defaultGraph, timeoutMs, limit, signal }: SparqlOptions): Omit<SparqlInput, "query" | "update"> {
+  return { default_graphs: defaultGraphs, named_graphs: namedGraphs, default_graph: defaultGraph, timeout_ms: timeoutMs, limit, signal };
+}
+
+async function answerOf(answer: SparqlAnswer): Promise<ClientAnswer> {
+  if (answer.kind === "boolean") return { kind: "boolean", value: answer.value };
+  if (answer.kind === "quads") return { kind: "quads", quads: (await Array.fromAsync(answer.quads)).map(tripleView) };
+  if (answer.kind === "updated") throw new PinakesError("INVALID", "An update was sent as a query; use `update`.");
+  const { variables } = answer;
+  const rows = (await Array.fromAsync(answer.rows)).map((row) =>
+    Object.fromEntries(variables.flatMap((name, i) => (row[i] === undefined ? [] : [[name, termOf(row[i])]]))),
+  );
+  return { kind: "bindings", variables, rows };
+}

@@ -1,0 +1,64 @@
+/**
+ * Bounds of connections: how many there are, of all and of one address, and how long a body may be silent. Headers, whole requests and
+ * pauses between requests have Node's own timers (serve.ts).
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { ConnectionLimits } from "../config-connections.ts";
+import { addressKey } from "./kit/rate-limit.ts";
+
+type Bounds = Pick<ConnectionLimits, "connectionsMax" | "connectionsPerAddressMax" | "bodyIdleTimeoutSeconds">;
+
+export function boundConnections(server: Server, limits: Bounds): void {
+  boundCount(server, limits);
+  boundSilence(server, limits.bodyIdleTimeoutSeconds * 1000);
+}
+
+function boundCount(server: Server, { connectionsMax, connectionsPerAddressMax }: Bounds): void {
+  const open = new Map<string, number>();
+  let sum = 0;
+  server.prependListener("connection", (socket: Socket) => {
+    const address = addressKey(socket.remoteAddress ?? "");
+    const own = (open.get(address) ?? 0) + 1;
+    open.set(address, own);
+    sum += 1;
+    socket.once("close", () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+      sum -= 1;
+    });
+    if (own > connectionsPerAddressMax)
+      refuse(socket, 429, "Too Many Requests", `This address has ${connectionsPerAddressMax} connections already; close some.`);
+    else if (sum > connectionsMax) refuse(socket, 503, "Service Unavailable", `There are ${connectionsMax} connections already; try again later.`);
+  });
+}
+
+/** Answered before the request is read: whoever holds too many must not cost more. */
+function refuse(socket: Socket, status: number, title: string, detail: string): void {
+  const body = JSON.stringify({ type: "about:blank", title, status, detail });
+  const head = [`HTTP/1.1 ${status} ${title}`, "content-type: application/problem+json", `content-length: ${Buffer.byteLength(body)}`];
+  socket.on("error", () => undefined);
+  socket.end(`${[...head, "retry-after: 5", "connection: close"].join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Looked at from time to time, so a silence ends after at most twice the time. (The socket's own timer is Node's, for pauses between requests.) */
+function boundSilence(server: Server, idleMs: number): void {
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const { socket, headers } = request;
+    if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return;
+    let seen = socket.bytesRead;
+    const look = (): void => {
+      if (request.complete || request.destroyed) return clearInterval(timer);
+      // What has arrived and is not read yet is our own delay.
+      const silent = socket.bytesRead === seen && request.readableLength === 0;
+      seen = socket.bytesRead;
+      if (!silent) return;
+      clearInterval(timer);
+      if (response.headersSent) socket.destroy();
+      else refuse(socket, 408, "Request Timeout", `No byte of the body came for ${idleMs / 1000} s; send the request again.`);
+    };
+    const timer = setInterval(look, idleMs).unref();
+    response.once("close", () => clearInterval(timer));
+  });
+}

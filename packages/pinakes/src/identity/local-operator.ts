@@ -1,0 +1,77 @@
+/**
+ * The operator on the machine of a server: a command that finds the server of its data folder acts through it, with the rights that it
+ * would have on the stores themselves.
+ *
+ * The secret is random, new at each start of the server, and lies in a file that only the owner of the data folder can read
+ * (cli/server-file.ts). It never travels: a command signs a token that is valid for a minute, and the server proves with the same secret
+ * that it is the one that wrote the file. A token is accepted from loopback only, and makes no session.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { makeCaller, type CallerInput } from "../domain/caller.ts";
+import type { Clock } from "../ports/clock.ts";
+import { grant, refused, type Authenticated } from "./authenticated.ts";
+import { identityLimits } from "./limits.ts";
+import type { RootToken } from "./root-token.ts";
+
+const prefix = "pl_";
+
+/** Who a command acts as; `root` for what only the root token may do. */
+export type LocalActor = { readonly root: true } | { readonly root?: false; readonly caller: CallerInput };
+
+interface Claims {
+  readonly actor: LocalActor;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export function signLocalToken(secret: string, actor: LocalActor, now: number): string {
+  const claims: Claims = { actor, expiresAt: now + identityLimits.localTokenMs };
+  const text = Buffer.from(JSON.stringify(claims)).toString("base64url");
+  return `${prefix}${text}.${mac(secret, `token\n${text}`)}`;
+}
+
+/** What only a server with the secret can answer to the challenge. */
+export function proveServer(secret: string, challenge: string): string {
+  return mac(secret, `server\n${challenge}`);
+}
+
+export class LocalOperator {
+  readonly #clock: Clock;
+  readonly #root: RootToken;
+  #secret: string | undefined;
+
+  constructor(clock: Clock, root: RootToken) {
+    this.#clock = clock;
+    this.#root = root;
+  }
+
+  static looksLike(bearer: string): boolean {
+    return bearer.startsWith(prefix);
+  }
+
+  accept(secret: string): void {
+    this.#secret = secret;
+  }
+
+  authenticate(bearer: string, fromLoopback: boolean): Authenticated {
+    const [text = "", signature = "", ...more] = bearer.slice(prefix.length).split(".");
+    if (!fromLoopback || this.#secret === undefined || more.length > 0 || !isEqual(mac(this.#secret, `token\n${text}`), signature)) throw refused();
+    // Signed, so it is what signLocalToken wrote.
+    const { actor, expiresAt } = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as Claims;
+    if (expiresAt <= this.#clock.now()) throw refused();
+    return actor.root === true ? this.#root.auth : grant({ caller: makeCaller(actor.caller), via: "local", expiresAt });
+  }
+
+  prove(challenge: string): string | undefined {
+    return this.#secret === undefined ? undefined : proveServer(this.#secret, challenge);
+  }
+}
+
+function mac(secret: string, text: string): string {
+  return createHmac("sha256", secret).update(text).digest("base64url");
+}
+
+function isEqual(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,76 @@
+/**
+ * Whether writes work, for the readiness check. Reads go on while a disk is full, so they prove nothing about writes.
+ *
+ * A small write is tried at most every few seconds. Once any write of this process failed because the store was unavailable, each check
+ * tries a larger one, which needs new space, until it succeeds: readiness comes back by itself, without traffic.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import type { ObjectStore } from "../ports/object-store.ts";
+
+const itemsEveryMs = 5_000;
+const objectsEveryMs = 30_000;
+const largeBytes = 65_536;
+const objectKey = "probe/write";
+
+/** How the last write through a store ended. */
+export class WriteOutcomes {
+  #failing = false;
+
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  async of<Result>(write: Promise<Result>): Promise<Result> {
+    try {
+      const result = await write;
+      this.#failing = false;
+      return result;
+    } catch (error) {
+      // Another error means that the store answered: the write was refused, for a reason of its own.
+      if (PinakesError.isInstance(error) && error.code === "UNAVAILABLE") this.#failing = true;
+      throw error;
+    }
+  }
+}
+
+export interface WriteProbeParts {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly outcomes: WriteOutcomes;
+  readonly scope: Scope;
+  /** Its partition key is `probe`. */
+  readonly container: string;
+}
+
+export class WriteProbe {
+  readonly #parts: WriteProbeParts;
+  #itemsAt = -Infinity;
+  #objectsAt = -Infinity;
+
+  constructor(parts: WriteProbeParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws what a write throws. */
+  async items(): Promise<void> {
+    const { items, outcomes, scope, container } = this.#parts;
+    const write = async (padding: string): Promise<void> => {
+      await items.write(scope, container, ["probe"], { op: "upsert", document: { id: "write", probe: "probe", padding } });
+    };
+    if (outcomes.failing) {
+      await write("x".repeat(largeBytes));
+      await write("");
+    } else if (performance.now() - this.#itemsAt > itemsEveryMs) await write("");
+    else return;
+    this.#itemsAt = performance.now();
+  }
+
+  async objects(): Promise<void> {
+    if (performance.now() - this.#objectsAt <= objectsEveryMs && !this.#parts.outcomes.failing) return;
+    this.#objectsAt = -Infinity;
+    await this.#parts.objects.put(this.#parts.scope, objectKey, new Uint8Array([1]));
+    this.#objectsAt = performance.now();
+  }
+}

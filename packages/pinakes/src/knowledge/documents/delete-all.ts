@@ -1,0 +1,88 @@
+/**
+ * All documents of a collection, as a job (R-LISA-44): those that were uploaded before it was asked for. Each goes as a single delete does, in
+ * one batch with the counters and a record of what is left of it, so a job that dies is carried on by the next try, and nothing is counted
+ * twice. At the end it looks once more: the answer says how many are left, and those are newer.
+ */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { JobRecord, JobTools } from "../jobs/jobs.ts";
+import { startJob } from "../jobs/start-job.ts";
+import { removeLeftovers } from "../ingest/removals.ts";
+import { archived } from "../model/collections.ts";
+import type { Library } from "../model/library.ts";
+import { documentsContainer, type DocumentRecord } from "../model/records.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import type { Services } from "../services.ts";
+import type { JobView } from "../views.ts";
+import type { Documents } from "./documents.ts";
+import { Shelf } from "./shelf.ts";
+
+const pageItems = 100;
+
+export async function beginDeletingDocuments(
+  { parts, collections, jobs, queue }: Pick<Services, "parts" | "collections" | "jobs" | "queue">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  confirm: string | undefined,
+): Promise<JobView> {
+  const { collection } = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting all documents" });
+  if (collection.status === "ARCHIVED") throw archived(collection);
+  const { repository_id, collection_id, incarnation } = collection;
+  if (confirm !== collection_id) throw invalid(`confirm: must be the id of the collection, ${JSON.stringify(collection_id)}: all its documents are deleted.`);
+  await queue.watch(new Shelf(parts.items, caller.scope, collection));
+  return startJob(jobs, caller, { kind: "delete-documents", repository_id, collection_id, incarnation }, false);
+}
+
+interface Pieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly documents: Documents;
+}
+
+export async function deleteAllDocuments({ parts, library, documents }: Pieces, scope: Scope, job: JobRecord, tools: JobTools): Promise<JsonObject> {
+  const { repository_id, collection_id, incarnation, created_at } = job;
+  const collection = (await library.collection(scope, repository_id, collection_id))?.record;
+  if (collection === undefined || collection.incarnation !== incarnation || collection.status !== "ACTIVE")
+    throw new PinakesError("NOT_FOUND", `There is no active collection "${collection_id}".`);
+  const shelf = new Shelf(parts.items, scope, collection);
+  // What an earlier try deleted stays counted, also what it could no longer tell of: the first look told how many there are.
+  const { total } = job.progress;
+  const here = (await shelf.stats())?.record.document_count ?? 0;
+  let done = Math.max(job.progress.done, total - here);
+  if (total === 0) await tell(shelf, tools, done);
+  for (;;) {
+    let removed = 0;
+    for await (const id of olderThan(parts, shelf, created_at)) {
+      tools.signal.throwIfAborted();
+      if (!(await documents.removeOld(shelf, id, created_at))) continue;
+      removed += 1;
+      done += 1;
+      if (done % pageItems === 0) await tell(shelf, tools, done);
+    }
+    await removeLeftovers(parts, shelf, tools.signal);
+    await tell(shelf, tools, done);
+    // An index may lag behind: the last look must have found nothing.
+    if (removed === 0) break;
+  }
+  return { deleted: done, remaining: (await shelf.stats())?.record.document_count ?? 0 };
+}
+
+async function tell(shelf: Shelf, tools: JobTools, done: number): Promise<void> {
+  await tools.tell({ done, total: done + ((await shelf.stats())?.record.document_count ?? 0) });
+}
+
+async function* olderThan({ items }: KnowledgeParts, shelf: Shelf, until: string): AsyncGenerator<string> {
+  const equals = { incarnation: shelf.place.incarnation, kind: "document" };
+  let cursor: string | undefined;
+  do {
+    const page = await items.query(shelf.scope, documentsContainer.name, { index: "byUploaded", equals, order: "asc", limit: pageItems, cursor });
+    for (const { document } of page.items) {
+      const { document_id, uploaded_at } = document as unknown as DocumentRecord;
+      if (uploaded_at <= until) yield document_id;
+    }
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+}

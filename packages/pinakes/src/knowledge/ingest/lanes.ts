@@ -1,0 +1,140 @@
+/**
+ * Fair queueing of ingestion: every workspace has a lane, a queue of its own, and a free worker takes its next document from the lane that
+ * has the fewest under way; among equals, from the one that was served longest ago. So a workspace alone has all workers, and with others
+ * it has its share, however many documents it brought.
+ *
+ * Which lanes there are is read from the registry of unfinished work, which names a workspace before its first message is sent; what this
+ * process sends itself is known at once. A lane without messages is looked at less and less often, so idle ones cost little.
+ */
+import { hash } from "node:crypto";
+
+/** The queue of all workspaces, from before there were lanes: what still lies in it is a lane, too. */
+export const sharedQueue = "documents";
+/** How old the list of lanes may be: the work of another process is found this late at most. */
+const listMsMax = 2_000;
+const pauseMsFirst = 50;
+const pauseMsMax = 5_000;
+
+/** The names of tenants are longer than those of queues may be. */
+export function laneOf(tenant: string): string {
+  return `${sharedQueue}-${hash("sha256", tenant, "hex").slice(0, 32)}`;
+}
+
+export interface Lane {
+  readonly queue: string;
+  /** Documents under way, those included that were interrupted and have not ended yet. */
+  held: number;
+  /** Those that have a place. */
+  running: number;
+  /** When it was served last: a number that grows. */
+  turn: number;
+  /** Not looked at before, as it had nothing. */
+  emptyUntil: number;
+  /** 0: it had something when it was last looked at. */
+  pauseMs: number;
+}
+
+export class Lanes {
+  readonly #registered: () => AsyncIterable<string>;
+  readonly #now: () => number;
+  readonly #lanes = new Map<string, Lane>();
+  #turns = 0;
+  #listedAt = -Infinity;
+  #rings = 0;
+  #wake: () => void = () => {};
+
+  /** `registered`: the tenants with unfinished documents. `now`: any monotonic time in milliseconds. */
+  constructor(registered: () => AsyncIterable<string>, now: () => number = () => performance.now()) {
+    this.#registered = registered;
+    this.#now = now;
+  }
+
+  /** Grows with everything that is worth another look. */
+  get rings(): number {
+    return this.#rings;
+  }
+
+  /** There is something to take now, or after `inMs`. */
+  expect(queue: string, inMs = 0): void {
+    const lane = this.#lane(queue);
+    lane.emptyUntil = Math.min(lane.emptyUntil, this.#now() + inMs);
+    if (inMs === 0) lane.emptyUntil = lane.pauseMs = 0;
+    this.ring();
+  }
+
+  ring(): void {
+    this.#rings += 1;
+    this.#wake();
+  }
+
+  /** Reads the list again where it is old. `anew`: whatever was known before, and every lane is looked at. */
+  async refresh(anew = false): Promise<void> {
+    const now = this.#now();
+    if (!anew && now - this.#listedAt < listMsMax) return;
+    const found = new Set([sharedQueue]);
+    for await (const tenant of this.#registered()) found.add(laneOf(tenant));
+    this.#listedAt = now;
+    for (const queue of found) this.#lane(queue);
+    for (const [queue, lane] of this.#lanes) {
+      if (anew) lane.emptyUntil = lane.pauseMs = 0;
+      // One that had something at the last look is kept until a look finds nothing.
+      else if (!found.has(queue) && lane.held === 0 && lane.pauseMs > 0) this.#lanes.delete(queue);
+    }
+  }
+
+  /** Whose turn it is, of those that are worth a look and may have one more. */
+  next(mayHave: (lane: Lane) => boolean): Lane | undefined {
+    const now = this.#now();
+    let best: Lane | undefined;
+    for (const lane of this.#lanes.values()) {
+      if (lane.emptyUntil > now || !mayHave(lane)) continue;
+      if (best === undefined || lane.held < best.held || (lane.held === best.held && lane.turn < best.turn)) best = lane;
+    }
+    return best;
+  }
+
+  /** The most places that any lane has. */
+  get mostRunning(): number {
+    let most = 0;
+    for (const { running } of this.#lanes.values()) most = Math.max(most, running);
+    return most;
+  }
+
+  served(lane: Lane): void {
+    this.#turns += 1;
+    lane.turn = this.#turns;
+    lane.pauseMs = 0;
+  }
+
+  foundEmpty(lane: Lane): void {
+    lane.pauseMs = Math.min(pauseMsMax, Math.max(pauseMsFirst, lane.pauseMs * 2));
+    lane.emptyUntil = this.#now() + lane.pauseMs;
+  }
+
+  /** Until something rings after `seen`, a lane or the list is due, `msMax` has passed, or the signal. */
+  async pause(seen: number, msMax: number, signal: AbortSignal): Promise<void> {
+    if (seen !== this.#rings || signal.aborted) return;
+    const now = this.#now();
+    let due = Math.min(now + msMax, now + pauseMsMax);
+    for (const { emptyUntil } of this.#lanes.values()) if (emptyUntil > now) due = Math.min(due, emptyUntil);
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        this.#wake = () => {};
+        resolve();
+      };
+      const timer = setTimeout(end, Math.max(1, due - now));
+      signal.addEventListener("abort", end, { once: true });
+      this.#wake = end;
+    });
+  }
+
+  #lane(queue: string): Lane {
+    const known = this.#lanes.get(queue);
+    if (known !== undefined) return known;
+    const lane: Lane = { queue, held: 0, running: 0, turn: 0, emptyUntil: 0, pauseMs: 0 };
+    this.#lanes.set(queue, lane);
+    return lane;
+  }
+}

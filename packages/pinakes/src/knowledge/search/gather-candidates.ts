@@ -1,0 +1,60 @@
+/**
+ * Candidates of many collections, as if one collection held everything: of each part (vectors of a model, keywords) only the best count,
+ * and of their union as many as one collection would give. So the answer does not depend on how passages are spread over collections, and
+ * memory stays bounded however many there are.
+ */
+import type { Found } from "./rank-hits.ts";
+
+/** The constant of reciprocal ranks with which a single collection joins its parts. */
+const rankOffset = 60;
+
+export interface Gathering {
+  /** Candidates that one collection would give. */
+  readonly limit: number;
+  /** Of each part, before they are joined. */
+  readonly partMax: number;
+}
+
+/** What one collection of this size of answer looks at. */
+export function gatheringOf(limit: number, partMax: number): Gathering {
+  return { limit, partMax: Math.min(partMax, Math.max(50, limit * 4)) };
+}
+
+/** Those that can still be among the best when more come. What the graph found stays. */
+export function pruned(found: readonly Found[], { partMax }: Gathering): readonly Found[] {
+  if (found.length <= partMax) return found;
+  const places = placesOf(found);
+  return found.filter((_, i) => found[i]?.graph !== undefined || (places[i] as readonly number[]).some((place) => place <= partMax));
+}
+
+/** The candidates of one ranking. */
+export function gathered(found: readonly Found[], gathering: Gathering): readonly Found[] {
+  const kept = pruned(found, gathering);
+  if (kept.length <= gathering.limit) return kept;
+  const places = placesOf(kept);
+  const ranked = kept
+    .map((candidate, i) => ({ candidate, score: (places[i] as readonly number[]).reduce((sum, place) => sum + 1 / (rankOffset + place), 0) }))
+    .toSorted((a, b) => b.score - a.score || (a.candidate.hit.id < b.candidate.hit.id ? -1 : 1));
+  const best = new Set(ranked.slice(0, gathering.limit).map(({ candidate }) => candidate));
+  return kept.filter((candidate) => candidate.graph !== undefined || best.has(candidate));
+}
+
+/** Of each candidate its place, from 1, in each part that found it. Vectors of two models cannot be compared: each has places of its own. */
+function placesOf(found: readonly Found[]): readonly (readonly number[])[] {
+  const places = found.map((): number[] => []);
+  for (const model of new Set(found.map((candidate) => candidate.model))) {
+    addPlaces(places, found, (candidate) => (candidate.model === model ? candidate.hit.scores.vector : undefined));
+  }
+  addPlaces(places, found, ({ hit }) => hit.scores.keyword);
+  return places;
+}
+
+function addPlaces(places: readonly number[][], found: readonly Found[], scoreOf: (candidate: Found) => number | undefined): void {
+  const order = found
+    .flatMap((candidate, index) => {
+      const score = scoreOf(candidate);
+      return score === undefined ? [] : [{ score, index, id: candidate.hit.id }];
+    })
+    .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  for (const [i, { index }] of order.entries()) places[index]?.push(i + 1);
+}

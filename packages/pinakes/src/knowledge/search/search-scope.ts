@@ -1,0 +1,82 @@
+/** Which collections a search is over: those that are named, those of whole repositories, or all that the caller may read. */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import { Shelf } from "../documents/shelf.ts";
+import { knowledgeLimits } from "../limits.ts";
+import type { Collections, OpenCollection } from "../model/collections.ts";
+import type { Library } from "../model/library.ts";
+import { listCollections } from "../model/list-collections.ts";
+import { openToQuery } from "../model/open-or-create.ts";
+import type { Repositories } from "../model/repositories.ts";
+import type { KnowledgeParts } from "../parts.ts";
+import { inTurns } from "./in-turns.ts";
+import { ownRowsOf, type OwnRowsPlace } from "./own-rows.ts";
+import type { CollectionName } from "./query-answer.ts";
+import type { CheckedSearch } from "./search-input.ts";
+
+/** Collections that are read at the same time. */
+export const atOnce = 16;
+
+/** A collection with the vectors that answer for it; without a generation nothing was ever put into it. */
+export interface Target {
+  readonly opened: OpenCollection;
+  readonly shelf: Shelf;
+  readonly generation: number | undefined;
+  readonly model: string;
+  /** Rows that callers embedded themselves; undefined where there are none. */
+  readonly rows: OwnRowsPlace | undefined;
+}
+
+export interface ScopePieces {
+  readonly parts: KnowledgeParts;
+  readonly collections: Collections;
+  readonly library: Library;
+  readonly repositories: Repositories;
+}
+
+/** Which vectors of each collection answer, and of which model they are. */
+export async function findTargets(pieces: ScopePieces, caller: Caller, query: CheckedSearch): Promise<readonly Target[]> {
+  const opened = await openPlaces(pieces, caller, query);
+  // One that is named twice is searched once.
+  const each = new Map(opened.map((one) => [`${one.collection.repository_id}/${one.collection.incarnation}`, one]));
+  return inTurns([...each.values()], atOnce, async (one) => {
+    const shelf = new Shelf(pieces.parts.items, caller.scope, one.collection);
+    const [fence, rows] = await Promise.all([shelf.fence(), ownRowsOf(pieces.parts, caller.scope, one.collection.incarnation)]);
+    return { opened: one, shelf, generation: fence?.record.generation, model: fence?.record.embedding_model ?? one.collection.embedding_model, rows };
+  });
+}
+
+async function openPlaces(pieces: ScopePieces, caller: Caller, query: CheckedSearch): Promise<readonly OpenCollection[]> {
+  if (query.collections === undefined) return listed(pieces, caller, query, undefined);
+  const opened = await inTurns(query.collections, atOnce, async (place) => {
+    if (place.collection !== undefined) return [await openNamed(pieces, caller, query, { repository: place.repository, collection: place.collection })];
+    const { record } = await pieces.repositories.get(caller, place.repository);
+    return listed(pieces, caller, query, record.repository_id);
+  });
+  return opened.flat();
+}
+
+async function openNamed(pieces: ScopePieces, caller: Caller, query: CheckedSearch, place: CollectionName): Promise<OpenCollection> {
+  const opened = await openToQuery(pieces, caller, place.repository, place.collection);
+  if (opened.collection.status === "ACTIVE" || query.archived) return opened;
+  throw new PinakesError("CONFLICT", `Collection "${opened.collection.collection_id}" is archived; search it with archived=true, or unarchive it.`);
+}
+
+/** Page by page, however many there are. */
+async function listed(
+  { parts, library }: ScopePieces,
+  caller: Caller,
+  query: CheckedSearch,
+  repositoryId: string | undefined,
+): Promise<readonly OpenCollection[]> {
+  const found: OpenCollection[] = [];
+  for (const status of query.archived ? (["ACTIVE", "ARCHIVED"] as const) : (["ACTIVE"] as const)) {
+    let cursor: string | undefined;
+    do {
+      const page = await listCollections(parts.items, library, caller, { repositoryId, status, limit: knowledgeLimits.pageItemsMax, cursor });
+      found.push(...page.items);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+  return found;
+}

@@ -1,0 +1,59 @@
+/**
+ * Names are resolved when the connection is made, and the connection goes to what was resolved, so nobody changes the answer in between. A
+ * name that leads to an address of the machine's own network (link-local, where clouds serve the credentials of the machine) is refused:
+ * the operator allowed a name, and whoever owns its DNS must not turn it into that. An operator who means such an address writes it as
+ * a number.
+ */
+import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from "node:dns";
+import { BlockList, Socket, type LookupFunction } from "node:net";
+import { PinakesError } from "../domain/errors.ts";
+
+const refused = new BlockList();
+refused.addSubnet("0.0.0.0", 8, "ipv4");
+refused.addSubnet("169.254.0.0", 16, "ipv4");
+refused.addSubnet("224.0.0.0", 4, "ipv4");
+refused.addAddress("255.255.255.255", "ipv4");
+// Alibaba's metadata, outside of link-local; and Amazon's in IPv6.
+refused.addAddress("100.100.100.200", "ipv4");
+refused.addSubnet("fd00:ec2::", 32, "ipv6");
+refused.addAddress("::", "ipv6");
+refused.addSubnet("fe80::", 10, "ipv6");
+refused.addSubnet("ff00::", 8, "ipv6");
+
+type Resolve = (
+  name: string,
+  options: LookupOptions,
+  answer: (error: NodeJS.ErrnoException | null, found: string | LookupAddress[], family?: number) => void,
+) => void;
+
+export function isRefused({ address, family }: { readonly address: string; readonly family?: number | undefined }): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return refused.check(mapped, "ipv4");
+  return refused.check(address, family === 6 || address.includes(":") ? "ipv6" : "ipv4");
+}
+
+/** `resolve` is the system's own resolver; another one for tests. */
+export function guardedLookup(resolve: Resolve = dnsLookup): LookupFunction {
+  return (name, options, answer) =>
+    resolve(name, options, (error, found, family) => {
+      if (error !== null) return answer(error, found, family);
+      const list = typeof found === "string" ? [{ address: found, family }] : found;
+      const bad = list.find(isRefused);
+      if (bad === undefined) return answer(null, found, family);
+      const reason = `${name} resolves to ${bad.address}, an address of the machine's own network, which is never called by name`;
+      answer(new PinakesError("FORBIDDEN", `${reason}.`), []);
+    });
+}
+
+/** For clients that take a socket and call `connect(port, host)` on it. */
+export function openGuardedSocket(): Socket {
+  return new GuardedSocket();
+}
+
+class GuardedSocket extends Socket {
+  override connect(...given: unknown[]): this {
+    const [port, host] = given;
+    if (typeof port !== "number" || typeof host !== "string") return super.connect(...(given as Parameters<Socket["connect"]>));
+    return super.connect({ port, host, lookup: guardedLookup() });
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Which password a PostgreSQL is sent: only one that the operator named together with that server. PGPASSWORD alone names no server, so
+ * it goes to the server of PGHOST, or, where that is not set, to the only one that the operator listed.
+ */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { PinakesError } from "../domain/errors.ts";
+import { isSamePostgres, showPostgresAddress, type PostgresAddress } from "./postgres-address.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `listed`: all servers that the operator listed; "any" when the operator wrote the address, as on the command line. */
+export async function postgresPassword(address: PostgresAddress, listed: readonly PostgresAddress[] | "any", env: Environment): Promise<string> {
+  if (address.password !== undefined) return address.password;
+  const { PGPASSWORD: password } = env;
+  if (password !== undefined && password !== "" && isNamedWith(address, listed, env)) return password;
+  const kept = await inPasswordFile(address, listed !== "any", env);
+  if (kept !== undefined) return kept;
+  throw new PinakesError(
+    "UNAVAILABLE",
+    `${showPostgresAddress(address)} asks for a password, and none was named together with it. Write it into the operator's list of addresses, into the file of PGPASSFILE with the host's name, or set PGPASSWORD together with PGHOST.`,
+    { retryable: false },
+  );
+}
+
+function isNamedWith(address: PostgresAddress, listed: readonly PostgresAddress[] | "any", { PGHOST, PGPORT }: Environment): boolean {
+  if (listed === "any") return true;
+  if (PGHOST !== undefined && PGHOST !== "") return isSamePostgres(address, { host: PGHOST.toLowerCase(), port: Number(PGPORT ?? 5432) });
+  return listed.every((one) => isSamePostgres(one, address));
+}
+
+/** Lines of host:port:database:user:password, "*" for any; one for any host names no server, so it counts only where any is allowed. */
+async function inPasswordFile({ host, port, user, database }: PostgresAddress, named: boolean, env: Environment): Promise<string | undefined> {
+  const text = await readFile(env["PGPASSFILE"] ?? join(homedir(), ".pgpass"), "utf8").catch(() => "");
+  const wanted = [host, String(port), database, user ?? env["PGUSER"]];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("#")) continue;
+    const parts = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, part = ""]) => part.replaceAll(/\\(.)/g, "$1"));
+    if (parts.length < 5 || (named && parts[0] === "*")) continue;
+    if (wanted.every((part, i) => parts[i] === "*" || parts[i] === part)) return parts[4];
+  }
+  return undefined;
+}

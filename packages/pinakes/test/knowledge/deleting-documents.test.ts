@@ -1,0 +1,85 @@
+/** All documents of a collection at once, totals of lists, and collections that are made with their pipelines. */
+import { tmpdir } from "node:os";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { open } from "../../src/open.ts";
+import { failure } from "../../src/testing/item-store/fixture.ts";
+import { knowledgeEngines } from "./support/knowledge-engines.ts";
+import { newPlace, openTestPinakes, settled, upload, type TestPinakes } from "./support/test-pinakes.ts";
+import { until } from "./support/until.ts";
+
+describe("all documents of a collection", () => {
+  let test: TestPinakes;
+  beforeAll(async () => {
+    test = await openTestPinakes("sqlite", { pipelineFolders: [tmpdir()] });
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  it("R-LISA-44 go in a job that must be confirmed, with passages and bytes; again, it does nothing; rows and the collection stay", async () => {
+    const place = await newPlace(test);
+    const { knowledge, caller, repository, collection } = place;
+    for (const name of ["a.txt", "b.txt", "c.md"]) await settled(place, (await upload(place, name, `Words about ${name}.`)).document_id);
+    await knowledge.rows.upsert(caller, repository, collection, { items: [{ id: "r", vector: [1, 0], text: "row" }] });
+    expect(await knowledge.listDocuments(caller, repository, collection, { limit: 1, include_total: true })).toMatchObject({ total: 3 });
+    expect(await knowledge.listDocuments(caller, repository, collection, { q: ".txt", limit: 1, include_total: true })).toMatchObject({ total: 2 });
+    expect(await knowledge.listCollections(caller, { repositoryId: repository, limit: 1, include_total: true })).toMatchObject({ total: 2 });
+    expect(await knowledge.listCollections(caller, { repositoryId: repository })).not.toHaveProperty("total");
+    await failure(knowledge.deleteDocuments(caller, repository, collection, undefined), "INVALID");
+    await failure(knowledge.deleteDocuments(test.as("eve", { tenant: "evil" }), repository, collection, collection), "NOT_FOUND");
+    for (const deleted of [3, 0]) {
+      const { job_id } = await knowledge.deleteDocuments(caller, repository, collection, collection);
+      const job = await until(async () => {
+        const now = await knowledge.jobs.get(caller, job_id);
+        return now.status === "succeeded" || now.status === "failed" ? now : undefined;
+      });
+      expect(job).toMatchObject({ kind: "delete-documents", status: "succeeded", result: { deleted, remaining: 0 } });
+    }
+    expect(await knowledge.collection(caller, repository, collection)).toMatchObject({ document_count: 0, chunk_count: 0, total_size_bytes: 0, row_count: 1 });
+    expect((await knowledge.search(caller, { query: "Words about", mode: "keyword" })).hits).toEqual([]);
+    expect((await knowledge.rows.manifest(caller, repository, collection)).passages?.count ?? 0).toBe(0);
+  });
+
+  it("pipelines at creation are made with the collection, all or none", async () => {
+    const { repository } = await newPlace(test);
+    const pipeline = { trigger: "schedule", source: `file:${test.dir}`, schedule: "daily" } as const;
+    const refused = { ...pipeline, source: "file:/etc" };
+    await expect(test.knowledge.createCollection(test.admin, repository, { collection_id: "fed", pipelines: [pipeline, refused] })).rejects.toThrow("/etc");
+    await failure(test.knowledge.collection(test.admin, repository, "fed"), "NOT_FOUND");
+    const made = await test.knowledge.createCollection(test.admin, repository, { collection_id: "fed", pipelines: [pipeline] });
+    expect(made.pipelines).toMatchObject([{ source: pipeline.source, trigger: "schedule" }]);
+    expect((await test.knowledge.pipelines.list(test.admin, repository, "fed")).items).toHaveLength(1);
+  });
+});
+
+describe.each(knowledgeEngines())("all documents of a collection on %s", (_, openOn) => {
+  it("R-LISA-44 a process that stops in the middle is carried on by another, and no store holds anything of them", async () => {
+    const first = await openOn();
+    try {
+      const place = await newPlace(first);
+      const { caller, repository, collection } = place;
+      const names = Array.from({ length: 6 }, (_unused, i) => `d${i}.txt`);
+      const sent = await Promise.all(names.map((name) => upload(place, name, `Words about ${name}.`)));
+      for (const { document_id } of sent) await settled(place, document_id);
+      expect(Object.values((await first.knowledge.usage(caller, repository, collection)).stores).some((held) => held > 0)).toBe(true);
+      const { job_id } = await first.knowledge.deleteDocuments(caller, repository, collection, collection);
+      await until(async () => {
+        const { document_count } = await first.knowledge.collection(caller, repository, collection);
+        return document_count < names.length ? true : undefined;
+      });
+      await first.pinakes.close();
+      await using second = await open(first.stores);
+      const again = second.as({ tenant: "acme", userId: "root", role: "admin" });
+      const job = await until(async () => {
+        const now = await second.knowledge.jobs.get(again, job_id);
+        return now.status === "succeeded" || now.status === "failed" ? now : undefined;
+      });
+      expect(job).toMatchObject({ status: "succeeded", result: { deleted: names.length, remaining: 0 } });
+      const usage = await second.knowledge.usage(again, repository, collection);
+      expect(usage).toMatchObject({ document_count: 0, triples: 0, consistent: true });
+      expect(Object.entries(usage.stores).filter(([, held]) => held > 0)).toEqual([]);
+      expect((await second.knowledge.listDocuments(again, repository, collection, { include_total: true })).total).toBe(0);
+      expect(await second.knowledge.listRepositories(again, { limit: 1, include_total: true })).toMatchObject({ total: 1 });
+    } finally {
+      await first[Symbol.asyncDispose]();
+    }
+  });
+});

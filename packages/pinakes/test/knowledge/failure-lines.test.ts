@@ -1,0 +1,26 @@
+/** What fails in the background is one line at the right level, which says what failed, where and why, and nothing of the content. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newPlace, openTestPinakes, settled, upload, type TestPinakes } from "./support/test-pinakes.ts";
+
+describe("a document that fails", () => {
+  const lines: { readonly line: string; readonly level: string | undefined; readonly fields: object | undefined }[] = [];
+  let test: TestPinakes;
+  beforeAll(async () => {
+    test = await openTestPinakes("sqlite", { log: (line, level, fields) => void lines.push({ line, level, fields }), logScope: () => {} });
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  it("is one error with workspace, collection, document, attempt and reason", async () => {
+    const place = await newPlace(test);
+    const secret = "sk-canary-5f1c";
+    const { document_id } = await upload(place, "broken.pdf", `%PDF-1.7 ${secret} is no PDF`);
+    const document = await settled(place, document_id);
+    expect(document).toMatchObject({ status: "failed" });
+    const about = lines.filter(({ line }) => line.includes(document_id));
+    expect(about).toHaveLength(1);
+    const { repository: repository_id, collection: collection_id } = place;
+    expect(about[0]).toMatchObject({ level: "error", fields: { workspace: "acme", repository_id, collection_id, document_id, attempt: 1 } });
+    expect(about[0]?.line).toContain(`acme/${repository_id}/${collection_id} failed (attempt 1): ${(document.error ?? "").slice(0, 20)}`);
+    expect(JSON.stringify(lines)).not.toContain(secret);
+  });
+});

@@ -1,0 +1,36 @@
+/**
+ * The engines that people run, each beside the objects that go with it: SQLite with a folder, PostgreSQL and DynamoDB with a bucket. The
+ * servers are started once for a file; every open has a database, tables and a prefix of its own.
+ */
+import { afterAll, beforeAll } from "vitest";
+import { startS3, type S3Server } from "../../../src/drivers/s3/test-server.ts";
+import type { OpenOptions } from "../../../src/open.ts";
+import { useServers } from "../../support/servers.ts";
+import { openTestPinakes, type TestPinakes } from "./test-pinakes.ts";
+
+export type OpenOn = (options?: OpenOptions) => Promise<TestPinakes>;
+
+/** For `describe.each`. Two opens with the same `dir` are two processes over the same data. */
+export function knowledgeEngines(): readonly (readonly [name: string, openOn: OpenOn])[] {
+  const { postgres, dynamo } = useServers();
+  let s3: S3Server;
+  let opened = 0;
+  beforeAll(async () => {
+    s3 = await startS3();
+    await s3.bucket("knowledge");
+  });
+  afterAll(() => s3.stop());
+  const elsewhere =
+    (items: (name: string) => string): OpenOn =>
+    async (options) => {
+      opened += 1;
+      const name = `store${opened}`;
+      const objects = `s3://knowledge/${name}?region=us-east-1&endpoint=${encodeURIComponent(s3.endpoint)}`;
+      return openTestPinakes("elsewhere", { items: items(name), database: name, objects, ...options });
+    };
+  return [
+    ["SQLite", (options) => openTestPinakes("sqlite", options)],
+    ["PostgreSQL", elsewhere(postgres)],
+    ["DynamoDB", elsewhere(dynamo)],
+  ];
+}

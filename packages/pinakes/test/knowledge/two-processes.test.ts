@@ -1,0 +1,63 @@
+/** What one process takes away, another one that has just served it no longer shows, whatever it keeps in memory. */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { Answer, Question } from "./support/asking-process.ts";
+import { knowledgeEngines } from "./support/knowledge-engines.ts";
+import { newPlace, uploaded, type TestPinakes } from "./support/test-pinakes.ts";
+
+class Other implements AsyncDisposable {
+  readonly #child: ChildProcess;
+
+  constructor(test: TestPinakes) {
+    this.#child = fork(fileURLToPath(new URL("./support/asking-process.ts", import.meta.url)), [JSON.stringify(test.stores)]);
+  }
+
+  async ready(): Promise<void> {
+    await once(this.#child, "message");
+  }
+
+  async ask(question: Question): Promise<Answer> {
+    const answered = once(this.#child, "message");
+    this.#child.send(question);
+    return (await answered)[0] as Answer;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const gone = once(this.#child, "exit");
+    this.#child.disconnect();
+    await gone;
+  }
+}
+
+describe.each(knowledgeEngines())("two processes on %s", (_name, openOn) => {
+  it("R-LISA-50 what one process revokes or deletes, the other denies at its next read, list and search", async () => {
+    await using test = await openOn();
+    await using other = new Other(test);
+    await other.ready();
+    const place = await newPlace(test);
+    const { knowledge, repository, collection } = place;
+    const { document_id } = await uploaded(place, "a.txt", "words about otters");
+    const question = { userId: "ben", groups: ["g"], repository, collection, query: "otters" };
+    const all = { read: "Papers", listed: ["a.txt"], found: ["words about otters"] };
+    const nothing = { read: "NOT_FOUND", listed: "NOT_FOUND", found: "NOT_FOUND" };
+    // Served more than once, so that whatever can be kept is.
+    for (let i = 0; i < 3; i += 1) expect(await other.ask(question)).toEqual(all);
+    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["others"] });
+    expect(await other.ask(question)).toEqual(nothing);
+    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["g"] });
+    for (let i = 0; i < 2; i += 1) expect(await other.ask(question)).toEqual(all);
+    await knowledge.updateCollection(test.admin, repository, collection, { private: true });
+    expect(await other.ask(question)).toEqual(nothing);
+    await knowledge.updateCollection(test.admin, repository, collection, { private: false });
+    await knowledge.deleteDocument(test.admin, repository, collection, document_id);
+    expect(await other.ask(question)).toEqual({ read: "Papers", listed: [], found: [] });
+    await knowledge.deleteCollection(test.admin, repository, collection);
+    expect(await other.ask(question)).toEqual(nothing);
+    await knowledge.restoreCollection(test.admin, repository, collection);
+    expect(await other.ask(question)).toMatchObject({ read: "Papers" });
+    await knowledge.deleteCollection(test.admin, repository, collection, { purge: true, confirm: collection });
+    expect(await other.ask(question)).toEqual(nothing);
+  });
+});
